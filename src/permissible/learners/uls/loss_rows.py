@@ -36,8 +36,8 @@ from permissible.rows.source import OpenRows, Source
 from permissible.rows.totals import TotalsOf
 from permissible.types import BoolArray, FloatArray, IntArray
 
-KEPT_BLOCKS = 256
-"""Of so many blocks on disk the rows that a search draws stay in memory between its questions: 60 MiB."""
+DRAWN_BYTES = 4
+"""Of each row, on average, where the rows that a search draws stay in memory between its questions."""
 
 
 class RowSizes(NamedTuple):
@@ -102,8 +102,8 @@ class RuleOpening:
         # Weights of their own and other losses take more memory: on disk their rows are built for each question.
         light = examples.weight is None and compiled(self.loss) is not None
         if self.sampled:
-            hashes, keeps = code_hashes(examples.binned, self.n_threads), part.in_memory or part.number < KEPT_BLOCKS
-            examples = replace(examples, hashes=part.put_aside(hashes), keeps=keeps)
+            hashes = part.put_aside(code_hashes(examples.binned, self.n_threads))
+            examples = replace(examples, hashes=hashes, keeps=part.keeps(DRAWN_BYTES))
         return RulePart(partial(self._rows, examples), len(examples.positive), part.in_memory or light)
 
     def _rows(self, examples: Examples, state: FloatArray) -> RuleRows:
