@@ -36,8 +36,8 @@ from permissible.rows.source import OpenRows, Source
 from permissible.rows.totals import TotalsOf
 from permissible.types import BoolArray, FloatArray, IntArray
 
-DRAWN_BYTES = 4
-"""Of each row, on average, where the rows that a search draws stay in memory between its questions."""
+DRAWN_BYTES = 64
+"""What a row on disk is charged where the rows that a search draws stay in memory: the first million of them do."""
 
 
 class RowSizes(NamedTuple):
