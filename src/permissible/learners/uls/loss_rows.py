@@ -37,8 +37,8 @@ from permissible.rows.source import OpenRows, Source
 from permissible.rows.totals import TotalsOf
 from permissible.types import BoolArray, FloatArray, IntArray
 
-KEPT_BLOCKS = 256
-"""Of so many blocks on disk the rows that a search draws stay in memory between its questions: 60 MiB."""
+DRAWN_BYTES = 64
+"""What a row on disk is charged where the rows that a search draws stay in memory: the first million of them do."""
 
 
 class RowSizes(NamedTuple):
@@ -106,8 +106,8 @@ class RuleOpening:
         # Weights of their own and other losses take more memory: on disk their rows are built for each question.
         light = examples.weight is None and compiled(self.loss) is not None
         if self.drawn_by is not None:
-            hashes, keeps = code_hashes(examples.binned, self.drawn_by, self.n_threads), part.number < KEPT_BLOCKS
-            examples = replace(examples, hashes=part.put_aside(hashes), keeps=part.in_memory or keeps)
+            hashes = part.put_aside(code_hashes(examples.binned, self.drawn_by, self.n_threads))
+            examples = replace(examples, hashes=hashes, keeps=part.keeps(DRAWN_BYTES))
         return RulePart(partial(self._rows, examples), len(examples.positive), part.in_memory or light)
 
     def _rows(self, examples: Examples, state: FloatArray) -> RuleRows:
