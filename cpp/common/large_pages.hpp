@@ -45,9 +45,9 @@ using LargeVector = std::vector<T, LargePages<T>>;
 
 /// Makes an array long enough for this round; what is kept in reserve for later ones takes no memory until it is used.
 template <class Vector>
-void grow_to(Vector& values, std::size_t size) {
+void grow_to(Vector& values, std::size_t size, std::size_t times = 1) {
     if (values.size() >= size) return;
-    if (values.capacity() < size) values.reserve(size + size / 8);
+    if (values.capacity() < size) values.reserve(times * size + size / 8);
     values.resize(size);
 }
 
