@@ -86,7 +86,7 @@ def hierarchy() -> Figure:
     X, y = load_digits(return_X_y=True)
     half = np.arange(len(y)) % 2 == 0
     costs = pm.CostMatrix.from_hierarchy({"round": [0, 3, 6, 8, 9], "straight": [1, 4, 7], "other": [2, 5]})
-    model = pm.MCBoostClassifier("gll", cost_matrix=costs, n_rounds=60).fit(X[half], y[half])
+    model = pm.MCBoostClassifier("gll", cost_matrix=costs, learner="linear", n_rounds=60).fit(X[half], y[half])
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     display = CostDisplay.from_estimator(model, X[~half], y[~half])
