@@ -43,11 +43,11 @@ struct LargePages {
 template <typename T>
 using LargeVector = std::vector<T, LargePages<T>>;
 
-/// Makes an array long enough for this round; what is kept in reserve for later ones takes no memory until it is used.
+/// Makes an array long enough for this round, and a little more for the next ones.
 template <class Vector>
-void grow_to(Vector& values, std::size_t size, std::size_t times = 1) {
+void grow_to(Vector& values, std::size_t size) {
     if (values.size() >= size) return;
-    if (values.capacity() < size) values.reserve(times * size + size / 8);
+    if (values.capacity() < size) values.reserve(size + size / 8);
     values.resize(size);
 }
 

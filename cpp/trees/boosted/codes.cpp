@@ -190,8 +190,8 @@ Codes::Codes(const Codes& from, const std::vector<std::vector<int>>& bundles, in
 
 void Codes::gather(const Codes& from, const uint32_t* chosen, std::size_t count, int threads) {
     rows_ = count, columns_ = from.columns_, stride_ = (count + 63) / 64 * 64;
-    grow_to(own_, n_blocks() * 8 * count, 5);  // a sample grows to five times the first
-    grow_to(by_column_, n_blocks() * 8 * stride_, 5);
+    grow_to(own_, n_blocks() * 8 * count);
+    grow_to(by_column_, n_blocks() * 8 * stride_);
     blocks_ = own_.data();
     over_rows(count, threads, [&](int, std::size_t begin, std::size_t end) {
         for (std::size_t first = begin; first < end; first += kChunk) {

@@ -14,7 +14,8 @@ namespace {
 constexpr int kFewTrees = 16;        // a curve of fewer trees says nothing yet
 constexpr double kSampleMost = 0.9;  // a larger fraction of the rows is not worth drawing
 
-/// Samples grow from this share, and from so many rows, to all that are wanted where learning rate times trees is 10.
+/// Samples grow from this share of all rows, and at least so many, to what is wanted where learning rate times trees
+/// is 10.
 constexpr double kFirstShare = 0.2, kFewestSearched = 8192.0, kGrowth = 10.0;
 
 /// The power-of-two grid on which numbers up to `largest` take so many bits.
@@ -158,7 +159,8 @@ class Boosting {
 
     /// The first trees find splits far above the noise of a sample, later ones do not: samples grow with the path.
     double wanted_rows(int round) const {
-        const double most = options_.search_rows, least = std::min(most, std::max(kFewestSearched, kFirstShare * most));
+        const double most = options_.search_rows,
+                     least = std::min(most, std::max(kFewestSearched, kFirstShare * facts_.total));
         return least + (most - least) * std::min(1.0, options_.step.learning_rate * round / kGrowth);
     }
 

@@ -110,9 +110,9 @@ void Taken::append(const Taken& other) {
 
 void Taken::grow(std::size_t to) {
     count = to;
-    grow_to(rows, to, 5);
-    grow_to(gradient, to, 5);
-    grow_to(curvature, to, 5);
+    grow_to(rows, to);
+    grow_to(gradient, to);
+    grow_to(curvature, to);
 }
 
 int64_t sum_of_sizes(const Draw& draw, std::size_t begin, std::size_t end, float largest) {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MIN_CURVATURE, CATEGORY_SMOOTHING, CATEGORY_L2 = 0.2, 1.0, 20.0
 """Of a leaf, and of categories, in units of `l2_regularization`: all four are weights."""
-SMALL_SAMPLE = 0.4
+SMALL_SAMPLE = 0.5
 """The fraction of a small table that a search looks at: trees that differ more generalise better."""
 
 

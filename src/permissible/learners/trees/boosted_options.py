@@ -65,8 +65,8 @@ class BoostedOptions:
     category_smoothing: float = 1.0
     category_l2: float = 20.0
     column_fraction: float = 1.0
-    search_rows: float = 16384.0
-    search_fraction: float = 0.2
+    search_rows: float = 32768.0
+    search_fraction: float = 0.1
     small_fraction: float = 1.0
     exact: bool = False
     patience: int = 0
