@@ -30,10 +30,11 @@ namespace {
 std::vector<Candidate> bound_best_literals(const In2<int32_t>& layout, const In3<int64_t>& sums,
                                            const Criterion& criterion, bool oriented, const std::vector<int>& used) {
     const auto layouts = layouts_of(layout);
-    if (sums.shape(0) != layouts.size() || sums.shape(1) != (criterion.two_values ? 2u : 1u) || sums.shape(2) != 256) {
+    if (sums.shape(0) != layouts.size() || sums.shape(1) < (criterion.two_values ? 2u : 1u) || sums.shape(1) > 2 ||
+        sums.shape(2) != 256) {
         throw std::invalid_argument("`sums` must have shape (n_columns, n_sums, 256)");
     }
-    std::vector<Candidate> found = best_literals(layouts, sums.data(), criterion, oriented, used);
+    std::vector<Candidate> found = best_literals(layouts, sums.data(), sums.shape(1), criterion, oriented, used);
     std::erase_if(found, [](const Candidate& candidate) { return candidate.decrease < 0.0; });
     return found;
 }

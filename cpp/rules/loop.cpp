@@ -137,8 +137,8 @@ class Loop {
             }
             const uint64_t seed = options_.seed + static_cast<uint64_t>(options_.first_round + round);
             const double share = options_.grow.share;
-            const GrownRule grown =
-                grow_rule(rows_, layouts_, options_.grow, search_request(rows_, now_, share, seed), now_.curvature);
+            const GrownRule grown = grow_rule(rows_, layouts_, options_.grow, search_request(rows_, now_, share, seed),
+                                              now_.curvature, pool_);
             if (grown.literals.empty() || !(grown.decrease > options_.tolerance * now_.surrogate)) {
                 return finish(Stop::no_edge);
             }
@@ -239,17 +239,16 @@ class Loop {
             return;
         }
         const HistogramRequest request = search_request(rows_, now_, 1.0, 0);
-        const std::size_t width = 256 * (rows_.two_sums() ? 2 : 1);
-        std::vector<int64_t> sums(layouts_.size() * width);
+        const std::size_t n_sums = rows_.two_sums() ? 2 : 1;
+        Pool::Sums sums =
+            pool_.take(layouts_.size() * 256 * n_sums);  // a second one may take as much memory as all rows
+        std::fill(sums.begin(), sums.end(), 0);
         rows_.histogram_of({}, request, sums.data());
         Criterion criterion{false, 0.0, 1.0 / request.weight_grid, 1.0, 0, 1};
         for (std::size_t code = 0; code < 256; ++code) criterion.total_weight += sums[code];
         double largest = 0.0;
-        for (std::size_t j = 0; j < layouts_.size(); ++j) {  // the weights of a column come before its curvatures
-            const int64_t* own = sums.data() + j * width;
-            largest =
-                std::max(largest, best_of_column(layouts_[j], static_cast<int>(j), own, criterion, false).decrease);
-        }
+        for (const Candidate& found : best_literals(layouts_, sums.data(), n_sums, criterion, false, {}))
+            largest = std::max(largest, found.decrease);
         result_.largest_edge = std::sqrt(2.0 * largest) / now_.weight;
         const double all = static_cast<double>(criterion.total_weight) / request.weight_grid;
         double squares = options_.fit_constant ? all * all : 0.0;
@@ -301,6 +300,7 @@ class Loop {
     double least_ = 0.0;  // held-out loss so far, and after how many rounds
     std::size_t least_round_ = 0;
     double everything_ = 0.0, positives_ = 0.0;  // sample weight of all rows and of the positives
+    Pool pool_;
     LoopResult result_;
 };
 

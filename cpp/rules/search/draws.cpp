@@ -5,7 +5,7 @@
 
 namespace permissible::rules {
 
-PERMISSIBLE_CLONES
+PERMISSIBLE_WIDE_CLONES
 void draw_cuts(double* decrease, const int* code, int n_cuts, int n_variants, double noise, uint64_t column) {
     double drawn[256];
     for (int i = 0; i < n_cuts; ++i) drawn[i] = draw_of(column, static_cast<uint64_t>(code[i]));

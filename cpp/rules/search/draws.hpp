@@ -25,7 +25,7 @@ inline uint64_t column_draws(uint64_t seed, uint64_t key) { return mixed(seed ^ 
 inline double draw_of(uint64_t column, uint64_t literal) {
     const uint64_t h = finalise(column + (literal + 1) * kGolden);
     const uint64_t sum = (h & 0xffff) + (h >> 16 & 0xffff) + (h >> 32 & 0xffff) + (h >> 48);
-    return (static_cast<double>(sum) - 2.0 * 0xffff) * (std::sqrt(3.0) / 0xffff);
+    return (static_cast<double>(static_cast<int32_t>(sum)) - 2.0 * 0xffff) * (std::sqrt(3.0) / 0xffff);
 }
 
 /// What a literal is compared by; NaN for a negative decrease.

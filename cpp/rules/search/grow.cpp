@@ -9,7 +9,7 @@ namespace permissible::rules {
 
 namespace {
 
-using Sums = std::vector<int64_t>;
+using Sums = Pool::Sums;
 
 LiteralMask mask_of(const Candidate& literal) {
     return LiteralMask::from_members(literal.column, literal.members.data());
@@ -68,40 +68,18 @@ std::vector<Candidate> simplified(const std::vector<Candidate>& literals) {
     return out;
 }
 
-/// Buffers of histograms, kept between rounds: clearing and allocating them would cost as much as a small histogram.
-class Pool {
-  public:
-    Sums take(std::size_t width) {
-        if (kept_.empty()) return Sums(width);
-        Sums sums = std::move(kept_.back());
-        kept_.pop_back();
-        sums.resize(width);
-        return sums;
-    }
-    void give(Sums&& sums) {
-        if (kept_.size() < 8) kept_.push_back(std::move(sums));
-    }
-
-  private:
-    std::vector<Sums> kept_;
-};
-
-Pool& pool() {
-    thread_local Pool shared;
-    return shared;
-}
-
 class RuleSearch {
   public:
     RuleSearch(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
-               const HistogramRequest& request, double total_curvature)
+               const HistogramRequest& request, double total_curvature, Pool& pool)
         : rows_(rows),
           layouts_(layouts),
           options_(options),
+          pool_(pool),
           n_sums_(rows.two_sums() ? 2 : 1),
           width_((rows.joint() ? rows.joint()->codes().columns : layouts.size()) * 256 * n_sums_),
           table_(rows.table(request)),
-          all_(pool().take(width_)),
+          all_(pool_.take(width_)),
           spread_(rows.joint() ? layouts.size() * 256 * n_sums_ : 0) {
         std::fill(all_.begin(), all_.end(), 0);
         table_.sum(nullptr, all_.data());
@@ -120,10 +98,10 @@ class RuleSearch {
         }
     }
 
-    ~RuleSearch() { pool().give(std::move(all_)); }
+    ~RuleSearch() { pool_.give(std::move(all_)); }
 
     GrownRule best() {
-        std::vector<Candidate> firsts = best_literals(layouts_, by_column(all_), criterion_, false, {});
+        std::vector<Candidate> firsts = best_literals(layouts_, by_column(all_), n_sums_, criterion_, false, {});
         std::stable_sort(firsts.begin(), firsts.end(),
                          [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
         int started = 0;
@@ -168,15 +146,15 @@ class RuleSearch {
     }
 
     void complete(const Candidate& first) {
-        Sums kept = pool().take(width_), left = pool().take(width_);
+        Sums kept = pool_.take(width_), left = pool_.take(width_);
         split(table_, all_, first, kept, left);
         extend(first, true, kept);
         Candidate opposite = negated(first, layouts_[static_cast<std::size_t>(first.column)].has_missing);
         opposite.weight_in = criterion_.total_weight - first.weight_in;
         opposite.curvature_in = criterion_.total_curvature - first.curvature_in;
         extend(opposite, false, left);
-        pool().give(std::move(kept));
-        pool().give(std::move(left));
+        pool_.give(std::move(kept));
+        pool_.give(std::move(left));
     }
 
     /// Extends a rule that starts with `first`, given the sums of its rows: those on one side of the first division.
@@ -189,7 +167,7 @@ class RuleSearch {
             const Candidate& last = literals.back();
             const uint64_t key = layouts_[static_cast<std::size_t>(last.column)].key;
             if (here.noise > 0.0) here.seed = seed_after(here.seed, key, last.members.data());
-            const std::vector<Candidate> found = best_literals(layouts_, by_column(sums), here, true, used);
+            const std::vector<Candidate> found = best_literals(layouts_, by_column(sums), n_sums_, here, true, used);
             const auto best = std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
                 return a.score < b.score;  // the first of ties: the lowest column
             });
@@ -214,11 +192,11 @@ class RuleSearch {
     void descend(std::size_t n_literals, bool inside, const Candidate& next, Sums& sums) {
         RowTable& table = rows_.deeper(n_literals);
         table.fill(rows_.deeper(n_literals - 1), inside);
-        Sums kept = pool().take(width_), left = pool().take(width_);
+        Sums kept = pool_.take(width_), left = pool_.take(width_);
         split(table, sums, next, kept, left);
         sums.swap(kept);
-        pool().give(std::move(kept));
-        pool().give(std::move(left));
+        pool_.give(std::move(kept));
+        pool_.give(std::move(left));
     }
 
     void keep(const std::vector<Candidate>& literals) {
@@ -242,6 +220,7 @@ class RuleSearch {
     Rows& rows_;
     const std::vector<ColumnLayout>& layouts_;
     const GrowOptions& options_;
+    Pool& pool_;
     int n_sums_;
     std::size_t width_;
     RowTable& table_;  // the rows that are searched
@@ -259,8 +238,8 @@ RuleMask GrownRule::mask() const {
 }
 
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
-                    const HistogramRequest& request, double total_curvature) {
-    return RuleSearch(rows, layouts, options, request, total_curvature).best();
+                    const HistogramRequest& request, double total_curvature, Pool& pool) {
+    return RuleSearch(rows, layouts, options, request, total_curvature, pool).best();
 }
 
 }  // namespace permissible::rules

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "rules/rows.hpp"
@@ -33,10 +34,28 @@ struct GrownRule {
     double edge() const { return std::fabs(2.0 * weight_in - weight_all); }
 };
 
+/// Buffers of histograms, kept between rounds: clearing and allocating them would cost as much as a small histogram.
+class Pool {
+  public:
+    using Sums = std::vector<int64_t>;
+
+    Sums take(std::size_t width) {
+        if (kept_.empty()) return Sums(width);
+        Sums sums = std::move(kept_.back());
+        kept_.pop_back();
+        sums.resize(width);
+        return sums;
+    }
+    void give(Sums&& sums) { kept_.push_back(std::move(sums)); }
+
+  private:
+    std::vector<Sums> kept_;
+};
+
 /// A literal is added only if it gains more than this fraction; less is rounding.
 inline constexpr double kImprovement = 1e-9;
 
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
-                    const HistogramRequest& request, double total_curvature);
+                    const HistogramRequest& request, double total_curvature, Pool& pool);
 
 }  // namespace permissible::rules

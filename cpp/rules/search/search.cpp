@@ -248,19 +248,14 @@ void Candidate::fill_members() {
     members[kMissingCode] = missing;
 }
 
-Candidate best_of_column(const ColumnLayout& layout, int column, const int64_t* sums, const Criterion& criterion,
-                         bool oriented) {
-    return ColumnScan(layout, column, sums, criterion, oriented).run();
-}
-
-std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, const int64_t* sums,
+std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, const int64_t* sums, std::size_t n_sums,
                                      const Criterion& criterion, bool oriented, const std::vector<int>& used) {
     std::vector<Candidate> found(layouts.size());
-    const std::size_t width = 256 * (criterion.two_values ? 2 : 1);
+    const std::size_t width = 256 * n_sums;
     for (std::size_t column = 0; column < layouts.size(); ++column) {
         if (std::find(used.begin(), used.end(), static_cast<int>(column)) != used.end()) continue;
-        found[column] =
-            best_of_column(layouts[column], static_cast<int>(column), sums + column * width, criterion, oriented);
+        const int64_t* own = sums + column * width;
+        found[column] = ColumnScan(layouts[column], static_cast<int>(column), own, criterion, oriented).run();
     }
     return found;
 }

@@ -79,14 +79,10 @@ struct Candidate {
     void fill_members();
 };
 
-/// The best candidate of one column; `sums` is (n_sums, 256) over the rows that the rule so far covers. At the first
-/// literal
-/// (`oriented` false) a literal and its negation tie, and only the first of the two is listed.
-Candidate best_of_column(const ColumnLayout& layout, int column, const int64_t* sums, const Criterion& criterion,
-                         bool oriented);
-
-/// One candidate per column; columns in `used` are skipped.
-std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, const int64_t* sums,
+/// The best candidate of each column; `sums` is (columns, n_sums, 256) over the rows that the rule so far covers. At
+/// the first literal (`oriented` false) a literal and its negation tie, and only the first of the two is listed.
+/// Columns in `used` are skipped. A criterion of one value needs the weights alone, which come before the curvatures.
+std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, const int64_t* sums, std::size_t n_sums,
                                      const Criterion& criterion, bool oriented, const std::vector<int>& used);
 
 }  // namespace permissible::rules

@@ -259,7 +259,7 @@ def left_to_gain(fit: Fit) -> tuple[float, float]:
     rows, request = fit.rows, fit.rows.request(fit.options.fit_intercept)
     if rows.faded:
         return 0.0, 0.0
-    sums = np.ascontiguousarray(rows.rows.ask(Histograms(((),), request))[0, :, :1])
+    sums = rows.rows.ask(Histograms(((),), request))[0]
     total, unit = int(sums[0, 0].sum()), 1.0 / request.weight_grid
     everything = float(total) / request.weight_grid
     coefficients = dict(zip(fit.rules, fit.theta[1:].tolist(), strict=True)) if fit.options.scheme != 1 else {}
