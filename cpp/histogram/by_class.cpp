@@ -97,7 +97,8 @@ void fill_histogram(const RowBlocks<Sum>& row_blocks, const std::vector<std::siz
     if (count <= kFewRows)
         return for_runs(row_blocks, index, count, [&](const ClassRows<Sum>& of, std::size_t begin, std::size_t end) {
             add_few(of, offsets, index + begin, end - begin, histogram);
-            for (std::size_t b = 0; b < of.codes.n_blocks(); ++b) visited(of, b, index + begin, end - begin);
+            for (std::size_t b = 0; b < of.codes.n_blocks(); ++b)
+                visited(of, b, index[begin], index[end - 1], end - begin);
         });
     const std::size_t blocks = rows.codes.n_blocks();
     const std::size_t size = 256 * 8 * static_cast<std::size_t>(rows.channels());
@@ -117,7 +118,7 @@ void fill_histogram(const RowBlocks<Sum>& row_blocks, const std::vector<std::siz
             const std::uint32_t* taken = index + begin;
             for_runs(row_blocks, taken, end - begin, [&](const ClassRows<Sum>& of, std::size_t from, std::size_t to) {
                 add_any_block(of, of.codes.block(b), taken + from, to - from, scratch.data());
-                visited(of, b, taken + from, to - from);
+                visited(of, b, taken[from], taken[to - 1], to - from);
             });
             if (parts == 1) {
                 flush_block(rows, offsets, b, scratch.data(), histogram);

@@ -21,11 +21,11 @@ void for_runs(const Blocks& blocks, const std::uint32_t* index, std::size_t coun
     }
 }
 
-/// The codes of these rows were read in column block b.
+/// The codes of `count` rows from `first` to `last` were read in column block b, and are not needed for now.
 template <class Block>
-void visited(const Block& rows, std::size_t b, const std::uint32_t* index, std::size_t count) {
+void visited(const Block& rows, std::size_t b, std::size_t first, std::size_t last, std::size_t count) {
     const auto at = [&](std::size_t row) { return rows.codes.block(b) + (row - rows.first) * 8; };
-    if (rows.pages) rows.pages->visited(at(index[0]), at(index[count - 1] + std::size_t{1}), count);
+    if (rows.pages) rows.pages->visited(at(first), at(last + 1), count);
 }
 
 }  // namespace permissible::trees

@@ -26,7 +26,7 @@ std::size_t divide_rows(const RowBlocks<Sum>& rows, std::uint32_t* index, std::s
         std::uint32_t* own = index + begin[t];
         for_runs(rows, own, begin[t + 1] - begin[t], [&](const ClassRows<Sum>& of, std::size_t from, std::size_t to) {
             const std::uint8_t* lane = of.codes.column(column);
-            visited(of, column / 8, own + from, to - from);
+            const std::uint32_t ends[] = {own[from], own[to - 1]};  // known before the loop, which changes `own`
             for (std::size_t i = from; i < to; ++i) {
                 if (i + kAhead < to)
                     __builtin_prefetch(lane + static_cast<std::size_t>(own[i + kAhead] - of.first) * 8);
@@ -37,6 +37,7 @@ std::size_t divide_rows(const RowBlocks<Sum>& rows, std::uint32_t* index, std::s
                 n_left += left;
                 n_right += 1 - left;
             }
+            visited(of, column / 8, ends[0], ends[1], to - from);
         });
         kept[t] = n_left - begin[t];
     }
@@ -45,12 +46,8 @@ std::size_t divide_rows(const RowBlocks<Sum>& rows, std::uint32_t* index, std::s
         std::copy(index + begin[t], index + begin[t] + kept[t], index + n_left);
         n_left += kept[t];
     }
-    std::size_t at = n_left;
-    for (int t = 0; t < parts; ++t) {
-        const std::size_t size = begin[t + 1] - begin[t] - kept[t];
-        std::copy(spare + begin[t], spare + begin[t] + size, index + at);
-        at += size;
-    }
+    std::uint32_t* to = index + n_left;
+    for (int t = 0; t < parts; ++t) to = std::copy(spare + begin[t], spare + begin[t + 1] - kept[t], to);
     return n_left;
 }
 

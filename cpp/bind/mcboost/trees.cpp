@@ -166,16 +166,18 @@ nb::tuple searched(const BoundTreeRows& of) {
                           array_of(curvature, {n}), array_of(copies, {copies.size()}));
 }
 
-/// A tree of rows that were gathered here; `packed` are their gradients and curvatures on the grids.
+/// A tree of rows that were gathered here, in blocks that may have room for more; `packed` are their gradients and
+/// curvatures on the grids.
 nb::tuple grow_gathered(In3<uint8_t> blocks, In1<int64_t> packed, In2<int32_t> layout,
                         const boosted::TreeOptions& options, In1<uint8_t> used, double gradient_grid,
                         double curvature_grid) {
     boosted::Grower grower(boosted::columns_of(layout), options);
     require(used.shape(0) == layout.shape(0), "`used` must have one flag per column");
-    require(blocks.shape(1) == packed.shape(0) && blocks.shape(0) == (layout.shape(0) + 7) / 8 && blocks.shape(2) == 8,
+    require(blocks.shape(1) >= packed.shape(0) && blocks.shape(0) == (layout.shape(0) + 7) / 8 && blocks.shape(2) == 8,
             "`blocks` must have one row per gradient");
     nb::gil_scoped_release release;
-    const boosted::Codes codes(blocks.data(), packed.shape(0), layout.shape(0), options.threads);
+    const bool few = packed.shape(0) < (1 << 18);  // codes of more rows are not copied
+    const boosted::Codes codes(blocks.data(), packed.shape(0), layout.shape(0), options.threads, few, blocks.shape(1));
     boosted::SearchRows rows;
     rows.codes = &codes, rows.packed = packed.data();
     rows.gradient_grid = gradient_grid, rows.curvature_grid = curvature_grid;

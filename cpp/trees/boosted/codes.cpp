@@ -146,8 +146,9 @@ bool Codes::fit(const std::vector<Column>& known) const {
     return true;
 }
 
-Codes::Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads, bool by_column)
-    : blocks_(blocks), rows_(rows), columns_(columns), stride_((rows + 63) / 64 * 64) {
+Codes::Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads, bool by_column,
+             std::size_t room)
+    : blocks_(blocks), rows_(rows), columns_(columns), stride_((rows + 63) / 64 * 64), room_(std::max(room, rows)) {
     if (!by_column) return;
     by_column_.resize(n_blocks() * 8 * stride_);
     over_rows(rows_, threads, [&](int, std::size_t begin, std::size_t end) {
@@ -156,7 +157,7 @@ Codes::Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int t
 }
 
 Codes::Codes(const Codes& from, const std::vector<std::vector<int>>& bundles, int threads)
-    : rows_(from.rows_), stride_(from.stride_) {
+    : rows_(from.rows_), stride_(from.stride_), room_(from.rows_) {
     std::vector<uint8_t> bundled(from.columns_, 0);
     for (const auto& bundle : bundles)
         for (const int j : bundle) bundled[j] = 1;
@@ -189,7 +190,7 @@ Codes::Codes(const Codes& from, const std::vector<std::vector<int>>& bundles, in
 }
 
 void Codes::gather(const Codes& from, const uint32_t* chosen, std::size_t count, int threads) {
-    rows_ = count, columns_ = from.columns_, stride_ = (count + 63) / 64 * 64;
+    rows_ = room_ = count, columns_ = from.columns_, stride_ = (count + 63) / 64 * 64;
     grow_to(own_, n_blocks() * 8 * count);
     grow_to(by_column_, n_blocks() * 8 * stride_);
     blocks_ = own_.data();

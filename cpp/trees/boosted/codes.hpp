@@ -44,16 +44,16 @@ void over_rows(std::size_t rows, int requested, Work work) {
 class Codes {
   public:
     Codes() = default;
-    /// Looks at `blocks` (n_blocks, rows, 8), which must live as long, and copies them column by column if asked to.
-    Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads, bool by_column = true);
+    /// Looks at `blocks` (n_blocks, rows or `room`, 8), which must live as long, and copies them by column if asked to.
+    Codes(const uint8_t* blocks, std::size_t rows, std::size_t columns, int threads, bool by_column = true,
+          std::size_t room = 0);
     /// The columns of others outside of the bundles, in order, then a column a bundle (bundles.hpp), all copied.
     Codes(const Codes& from, const std::vector<std::vector<int>>& bundles, int threads);
     /// The given rows of others, copied.
     void gather(const Codes& from, const uint32_t* chosen, std::size_t count, int threads);
 
-    /// A hash of the codes of each row: the sum over columns of a hash of `numbers[j]` and the code, so that the order
-    /// of columns does not matter and rows that no tree can tell apart are taken together. A column of number 0 does
-    /// not count.
+    /// A hash of the codes of each row: the sum over columns of a hash of `numbers[j]` and the code, in any order. Rows
+    /// that no tree can tell apart are taken together. A column of number 0 does not count.
     std::vector<uint32_t> hashes(const uint64_t* numbers, int threads) const;
 
     /// Whether every code of each column is below its bins, rare or missing.
@@ -63,7 +63,7 @@ class Codes {
     std::size_t columns() const { return columns_; }
     std::size_t n_blocks() const { return (columns_ + 7) / 8; }
     int lanes(std::size_t block) const { return static_cast<int>(std::min<std::size_t>(8, columns_ - 8 * block)); }
-    const uint64_t* block(std::size_t b) const { return reinterpret_cast<const uint64_t*>(blocks_) + b * rows_; }
+    const uint64_t* block(std::size_t b) const { return reinterpret_cast<const uint64_t*>(blocks_) + b * room_; }
     bool by_column() const { return !by_column_.empty() || rows_ == 0; }
     /// Where they are kept by column.
     const uint8_t* column(std::size_t j) const { return by_column_.data() + j * stride_; }
@@ -77,7 +77,7 @@ class Codes {
 
     const uint8_t* blocks_ = nullptr;
     LargeVector<uint8_t> own_, by_column_;
-    std::size_t rows_ = 0, columns_ = 0, stride_ = 0;
+    std::size_t rows_ = 0, columns_ = 0, stride_ = 0, room_ = 0;
 };
 
 /// The columns of a chunk of rows, wherever they are kept; one view a thread.

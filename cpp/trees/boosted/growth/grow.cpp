@@ -183,12 +183,13 @@ void Grower::close_outside(const Leaf& parent, Leaf& left, Leaf& right) const {
 }
 
 RowList Grower::list_of(const SearchRows& rows, const Split& split, uint8_t made, uint8_t wanted) {
-    const uint8_t* column = rows.codes->column(split.column);
+    ChunkView view(*rows.codes);
     const std::size_t n = rows.codes->rows();
     std::size_t count = 0;
     for (std::size_t first = 0; first < n; first += kChunk) {
         const std::size_t last = std::min(n, first + kChunk);
-        divide(split, made, column, leaf_.data(), first, last);
+        view.move(first, last);
+        divide(split, made, view.column(split.column), leaf_.data() + first, 0, last - first);
         count += find_bytes(leaf_.data(), first, last, wanted, list_.data() + count);
     }
     return {list_.data(), rows.packed, count};

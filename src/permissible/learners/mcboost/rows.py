@@ -37,6 +37,8 @@ from permissible.rows.source import Question
 from permissible.types import BoolArray, Codes, FloatArray, IntArray
 
 NO_SUMS = np.zeros((3, 0), dtype=np.int64)
+MOST_SENT = 1 << 27
+"""The rows of a search by trees are gathered up to about this many bytes; of more, sums are asked leaf by leaf."""
 
 
 class NextStep(NamedTuple):

@@ -2,13 +2,6 @@
 
 In memory a part keeps its scores in compiled form, and so do the first blocks on disk, within a budget. A further block
 writes them to its storage and reads them again for each question.
-
-| question | answer | merged by |
-|---|---|---|
-| `TakeTree` (changes) | sums of all rows after a tree, largest terms before the next one, rows drawn | exact sums, largest |
-| `SumOfRoots`, `SearchSizes` | from which the sample and the grids of the search follow | integer sums |
-| `LeafCells`, `LeafSums` | what splits and values are chosen from | integer sums |
-| `TreeSlopes` | derivatives of the surrogate along a tree | exact sums |
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +13,7 @@ import numpy as np
 
 from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.problem import LOSSES, CostProblem, CostTask
-from permissible.learners.mcboost.rows import NO_SUMS, RowView
+from permissible.learners.mcboost.rows import MOST_SENT, NO_SUMS, RowView
 from permissible.learners.mcboost.tree_step import TreeStep
 from permissible.learners.trees.boosted import layout_of
 from permissible.rows.part import Part, Storage
@@ -41,7 +34,7 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Searched:
-    """The rows of a search: codes, gradients, curvatures, and copies (empty: 1 each)."""
+    """The rows of a search: codes (perhaps in room for more), gradients, curvatures, and copies (empty: 1 each)."""
 
     blocks: Codes
     gradient: AnyArray
@@ -50,23 +43,41 @@ class Searched:
 
     @staticmethod
     def joined(drawn: Sequence["Searched"]) -> "Searched":
-        """Those of all parts."""
-        blocks = np.ascontiguousarray(np.concatenate([one.blocks for one in drawn], axis=1))
-        names = "gradient", "curvature", "copies"
-        return Searched(blocks, *(np.concatenate([getattr(one, name) for one in drawn]) for name in names))
+        """Those of all parts; further rows go to the room of the first ones."""
+        ends, blocks, begin = np.cumsum([0, *(len(one.gradient) for one in drawn)]).tolist(), drawn[0].blocks, 1
+        if blocks.shape[1] < ends[-1]:
+            room = max(ends[-1], MOST_SENT // (8 * len(blocks)))
+            blocks, begin = np.empty((len(blocks), room, 8), dtype=np.uint8), 0
+        for one, first in list(zip(drawn, ends, strict=False))[begin:]:
+            blocks[:, first : first + len(one.gradient)] = one.blocks[:, : len(one.gradient)]
+        others = zip(*((one.gradient, one.curvature, one.copies) for one in drawn), strict=True)
+        return Searched(blocks, *map(np.concatenate, others))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """What is sent has no room."""
+        blocks = np.ascontiguousarray(self.blocks[:, : len(self.gradient)])
+        return Searched, (blocks, self.gradient, self.curvature, self.copies)
 
     def sizes(self, grids: tuple[float, float]) -> IntArray:
         """Sums of |g| and h on the given grids, as `SearchSizes` has them."""
-        terms = (np.abs(self.gradient), self.curvature)
-        whole = [(of * np.float32(grid)).astype(np.int64) for of, grid in zip(terms, grids, strict=True)]
-        return np.array([(of * self.copies if self.copies.size else of).sum() for of in whole], dtype=np.int64)
+        found = np.zeros(2, dtype=np.int64)
+        for _, g, h, copies in self._few():
+            terms = zip((np.abs(g), h), grids, strict=True)
+            found += [((of * np.float32(by)).astype(np.int64) * copies).sum() for of, by in terms]
+        return found
 
     def packed(self, grids: tuple[float, float]) -> IntArray:
         """Gradients and curvatures on the grids of the search, two in one integer."""
-        terms = (self.gradient, self.curvature)
-        high, low = (np.rint(of * np.float32(grid)).astype(np.int64) for of, grid in zip(terms, grids, strict=True))
-        both = (high << 32) + low
-        return np.asarray(both * self.copies if self.copies.size else both)
+        packed = np.empty(len(self.gradient), dtype=np.int64)
+        for at, g, h, copies in self._few():
+            whole = [np.rint(of * np.float32(by)).astype(np.int64) for of, by in zip((g, h), grids, strict=True)]
+            packed[at] = ((whole[0] << 32) + whole[1]) * copies
+        return packed
+
+    def _few(self) -> Iterator[tuple[slice, AnyArray, AnyArray, AnyArray | int]]:
+        for first in range(0, len(self.gradient), 65_536):
+            at = slice(first, first + 65_536)
+            yield at, self.gradient[at], self.curvature[at], self.copies[at] if self.copies.size else 1
 
 
 class Seen(NamedTuple):
@@ -81,16 +92,13 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeOpening:
-    """How a part builds the rows of a fit by trees.
-
-    `drawn_by` are the numbers of the columns by which searches draw their rows, `directions` those of the constraints.
-    """
+    """How a part builds the rows of a fit by trees."""
 
     rows: RowView
-    drawn_by: tuple[int, ...] | None = None
+    drawn_by: tuple[int, ...] | None = None  # the numbers of the columns by which searches draw their rows
     n_threads: int = 1
     look: Look = field(default_factory=lambda: Look(np.zeros(0), False))
-    directions: tuple[int, ...] = ()
+    directions: tuple[int, ...] = ()  # of the constraints
 
     def build(self, part: Part) -> "PartTrees | None":
         """The rows of one part."""
@@ -158,8 +166,7 @@ class PartTrees:
 
     def take(self, state: kernel.TreeRows, step: TreeStep | None, look: Look) -> tuple[float, float, float, float, int]:
         """Take a step, then look along a direction."""
-        sampled = look.mu > 0
-        draw = look.coordinate, sampled, look.key, look.mu if sampled else 1.0
+        draw = look.coordinate, look.mu > 0, look.key, look.mu or 1.0
         if step is None:
             return state.take(NO_SPLITS, -1, None, look.along, *draw)
         moves = step.moves(len(look.along))
@@ -190,15 +197,12 @@ class PartTrees:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TakeTree(Question[PartTrees, Seen]):
-    """Take the step of a tree, if any, and look along the next direction.
-
-    `measured` asks for the sums, `send` for the rows that are searched.
-    """
+    """Take the step of a tree, if any, and look along the next direction."""
 
     step: TreeStep | None
     look: Look
-    measured: bool
-    send: bool = False
+    measured: bool  # whether the sums are asked for
+    send: bool = False  # whether the rows that are searched are
     changes: ClassVar[bool] = True
 
     def answer(self, rows: PartTrees) -> Seen:
@@ -215,10 +219,9 @@ class TakeTree(Question[PartTrees, Seen]):
         """Sums add; the largest terms of all."""
         terms = np.max([answer.terms for answer in answers], axis=0)
         largest = np.max([answer.largest for answer in answers], axis=0)
-        sums = np.sum([answer.sums for answer in answers], axis=0)
+        sums, taken = np.sum([answer.sums for answer in answers], axis=0), sum(answer.taken for answer in answers)
         drawn = [answer.drawn for answer in answers if answer.drawn is not None]
-        joined = Searched.joined(drawn) if drawn else None
-        return Seen(sums, terms, largest, sum(answer.taken for answer in answers), joined)
+        return Seen(sums, terms, largest, taken, Searched.joined(drawn) if drawn else None)
 
 
 @dataclass(frozen=True, slots=True)

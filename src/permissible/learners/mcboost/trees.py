@@ -22,6 +22,7 @@ from permissible.kernels._core import mcboost as kernel
 from permissible.learners.constraints.leaves import directions_of, in_order
 from permissible.learners.mcboost.problem import CostTask
 from permissible.learners.mcboost.rounds import CostRound, Sampling
+from permissible.learners.mcboost.rows import MOST_SENT
 from permissible.learners.mcboost.tree_rows import (
     LeafCells,
     LeafSums,
@@ -43,8 +44,6 @@ from permissible.types import FloatArray, IntArray
 MOST_LEAVES = 256
 SUM_BITS, SEARCH_BITS = 40, 30
 """Bits of one term of a leaf's sums, and of a sum of the search."""
-SENT_BYTES = 1 << 27
-"""The rows of a search are gathered up to this many bytes; of more rows, sums are asked leaf by leaf."""
 LEAST_CURVATURE = 0.2
 """Least curvature of a leaf, for each unit of its least weight."""
 CATEGORY_L2 = 20.0
@@ -140,7 +139,7 @@ class TreeSteps:
         """Whether the rows of a search are gathered here, where the tree is grown: where they lie elsewhere and are few."""
         only = self.rows.only
         elsewhere = only is None or not only.part.in_memory
-        return elsewhere and self._n_searched * (len(self.binning.columns) + 20) <= SENT_BYTES
+        return elsewhere and self._n_searched * (len(self.binning.columns) + 20) <= MOST_SENT
 
     # -- rounds ----------------------------------------------------------------------------------------------------------
 
@@ -179,6 +178,8 @@ class TreeSteps:
         """Take a step and look along the direction of the next tree."""
         key = int(np.random.SeedSequence([self.sampling.seed, number, coordinate + 1]).generate_state(1)[0])
         look = Look(self._along(coordinate, number), coordinate >= 0, key, self._mu.get(coordinate, 0.0))
+        if self.seen is not None:
+            self.seen = self.seen._replace(drawn=None)  # these rows give way to the next ones
         seen = self.rows.ask(TakeTree(step, look, measured, self._sends and (not self._target or look.mu > 0)))
         if self._target and not look.mu:  # the first look along this coordinate: find the mu, then draw
             largest = float(1.1 * seen.largest.max())
