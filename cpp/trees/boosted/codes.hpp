@@ -52,8 +52,8 @@ class Codes {
     /// The given rows of others, copied.
     void gather(const Codes& from, const uint32_t* chosen, std::size_t count, int threads);
 
-    /// A hash of the codes of each row: the sum over columns of a hash of `numbers[j]` and the code, in any order. Rows
-    /// that no tree can tell apart are taken together. A column of number 0 does not count.
+    /// A hash of the codes of each row: the sum over columns of a hash of `numbers[j]` (0: left out) and the code, so
+    /// that the order of columns does not matter and rows that no tree can tell apart are taken together.
     std::vector<uint32_t> hashes(const uint64_t* numbers, int threads) const;
 
     /// Whether every code of each column is below its bins, rare or missing.

@@ -70,11 +70,11 @@ class Boosting {
     }
 
     std::vector<uint8_t> columns_of(int round) const {
-        const std::vector<uint64_t>& numbers = options_.numbers;
         if (options_.column_fraction >= 1.0) return std::vector<uint8_t>(grower_.given(), 1);
         std::vector<std::pair<uint32_t, std::size_t>> order;
-        for (std::size_t j = 0; j < numbers.size(); ++j)
-            if (numbers[j] != 0) order.emplace_back(round_key(options_.seed ^ 0xC01u ^ numbers[j], round), j);
+        for (std::size_t j = 0; j < options_.numbers.size(); ++j)
+            if (const uint64_t own = options_.numbers[j])
+                order.emplace_back(round_key(options_.seed ^ 0xC01u ^ own, round), j);
         std::sort(order.begin(), order.end());
         order.resize(static_cast<std::size_t>(std::ceil(options_.column_fraction * static_cast<double>(order.size()))));
         std::vector<uint8_t> used(grower_.given(), 0);
