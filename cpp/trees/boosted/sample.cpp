@@ -108,13 +108,6 @@ void Taken::append(const Taken& other) {
     std::copy_n(other.curvature.begin(), other.count, curvature.begin() + before);
 }
 
-void Taken::grow(std::size_t to) {
-    count = to;
-    grow_to(rows, to);
-    grow_to(gradient, to);
-    grow_to(curvature, to);
-}
-
 int64_t sum_of_sizes(const Draw& draw, std::size_t begin, std::size_t end, float largest) {
     const double grid = grid_to(static_cast<double>(largest), 20);
     int64_t sum = 0;

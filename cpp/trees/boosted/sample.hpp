@@ -23,7 +23,7 @@ struct Taken {
     std::vector<float> gradient, curvature;
     int64_t weight = 0;  // copies counted
     void clear() { count = 0, weight = 0; }
-    void grow(std::size_t to);
+    void grow(std::size_t to) { count = to, grow_to(rows, to), grow_to(gradient, to), grow_to(curvature, to); }
     void append(const Taken& other);
 };
 
