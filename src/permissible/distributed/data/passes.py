@@ -59,7 +59,7 @@ class FirstPass:
         self.contents[number] = self.contents.get(number, Content()) + content
 
     def classes(self) -> AnyArray:
-        """The labels, sorted; at least two."""
+        """Return the sorted labels, of which there must be at least two."""
         if not self.labels or self.survey.n_rows == 0:
             raise refusal("batches", "at least one row of positive weight", Words("none"))
         summable("weight", np.array([self.survey.total_weight]))
@@ -156,7 +156,7 @@ def _codes_among(classes: AnyArray, labels: AnyArray) -> AnyArray:
 
 
 def counted(part: LabelledTable) -> LabelledTable:
-    """The rows of positive weight; all categories are kept."""
+    """Drop the rows of weight 0. The list of categories stays whole."""
     if part.weight is None or part.weight.all():
         return part
     counts = part.weight > 0

@@ -238,7 +238,7 @@ def _decreases(fit: ColumnFit, gradient: FloatArray, curvature: FloatArray) -> F
 
 
 def _step(fit: ColumnFit, best: int, guess: float) -> None:
-    """Solve (35) for T_j."""
+    """Solve (35) of [N] for the coefficients of a block T_j of columns."""
     if best not in fit.joined:
         fit.joined.append(best)
     scheme = fit.options.scheme

@@ -38,7 +38,7 @@ CHANGE, TIE, FLAT = 0.01, 1e-9, 1e-12
 
 
 def fewer(trace: Trace, most: int, task: LoopTask, rows: FitRows) -> Trace:
-    """The trace with at most so many different rules, one round each; the same trace where it has no more."""
+    """Remove rules until at most `most` are left, one round each; a trace that has no more is returned as it is."""
     constant, found = trace.terms()
     if len(found) <= most:
         return trace
