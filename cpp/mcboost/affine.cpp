@@ -4,6 +4,7 @@
 #include "mcboost/affine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "common/grids.hpp"
@@ -186,21 +187,41 @@ void set_affine(State& state, const Attributes& attributes, const Affine& fit, i
     state.directions_from_step(f);
 }
 
-double affine_reach(const Affine& fit, const Attributes& attributes, int coordinate, int classes) {
-    State ends(2, classes, Loss::gll, 1);  // a row at either end
-    const double values[2] = {fit.column < 0 ? 0.0 : attributes.low[fit.column],
-                              fit.column < 0 ? 0.0 : attributes.high[fit.column]};
-    const Attributes two{values, 1, values, values + 1, nullptr, nullptr};
+namespace {
+
+/// The changes of the scores, class by class, of two rows with these values of the attribute; along a coordinate of the
+/// class that changes most alone.
+std::vector<std::array<double, 2>> changes_at(const Affine& fit, double low, double high, int coordinate, int classes) {
+    State two(2, classes, Loss::gll, 1);
+    const double values[2] = {low, high};
     Affine same = fit;
     same.column = fit.column < 0 ? -1 : 0;
-    set_affine(ends, two, same, coordinate);
-    double largest = 0;
-    if (coordinate < 0) {
-        for (const double value : ends.directions) largest = std::max(largest, std::abs(value));
-        return largest;
+    set_affine(two, {values, 1, values, values + 1, nullptr, nullptr}, same, coordinate);
+    if (coordinate >= 0) {
+        const double most = two.coordinate_scale(coordinate) * (coordinate + 1);
+        return {{two.step[0] * most, two.step[1] * most}};
     }
-    for (const double value : ends.step) largest = std::max(largest, std::abs(value));
-    return largest * ends.coordinate_scale(coordinate) * (coordinate + 1);
+    std::vector<std::array<double, 2>> changes(classes);
+    for (int k = 0; k < classes; ++k) changes[k] = {two.directions[2 * k], two.directions[2 * k + 1]};
+    return changes;
+}
+
+}  // namespace
+
+double affine_reach(const Affine& fit, const Attributes& attributes, int coordinate, int classes) {
+    const double low = fit.column < 0 ? 0.0 : attributes.low[fit.column];
+    const double high = fit.column < 0 ? 0.0 : attributes.high[fit.column];
+    double largest = 0;
+    for (const auto& [a, b] : changes_at(fit, low, high, coordinate, classes))
+        largest = std::max({largest, std::abs(a), std::abs(b)});
+    return largest;
+}
+
+double affine_square(const Affine& fit, int coordinate, int classes) {
+    double largest = 0;  // two values of mean 0 and variance 1 have the mean square of all rows
+    for (const auto& [a, b] : changes_at(fit, -1.0, 1.0, coordinate, classes))
+        largest = std::max(largest, 0.5 * (a * a + b * b));
+    return largest;
 }
 
 }  // namespace permissible::mcboost

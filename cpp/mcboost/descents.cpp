@@ -264,12 +264,12 @@ SlopeSums State::slopes_at(int coordinate, double alpha) const {
     return sums;
 }
 
-LineSearch State::search_within(int coordinate, double reach) const {
+LineSearch State::search_within(int coordinate, double reach, double penalty) const {
     const auto slopes = [&](double alpha) {
         const SlopeSums sums = slopes_at(coordinate, alpha);
         return Slopes{sums.first.value(), sums.second.value()};
     };
-    return minimise(slopes, reach);
+    return minimise(slopes, reach, penalty);
 }
 
 LineSearch State::search(int coordinate) {

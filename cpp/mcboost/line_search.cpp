@@ -18,7 +18,11 @@ constexpr double kLeastMove = 1e-16;  // less than half of the last bit of a sco
 }  // namespace
 
 // Bisects when Newton leaves the bracket. The derivative is increasing in alpha (the loss is convex).
-LineSearch minimise(const std::function<Slopes(double)>& slopes_at, double largest_move) {
+LineSearch minimise(const std::function<Slopes(double)>& slopes_of_rows, double largest_move, double penalty) {
+    const auto slopes_at = [&](double alpha) {
+        const Slopes of_rows = slopes_of_rows(alpha);
+        return Slopes{of_rows.first + penalty * alpha, of_rows.second + penalty};
+    };
     int evaluations = 1;
     Slopes at = slopes_at(0.0);
     if (!(largest_move > 0) || at.first == 0) return {0.0, false, evaluations};

@@ -66,8 +66,9 @@ class State {
     void derive(int coordinate);
     /// Exact minimisation over alpha of the surrogate at f_r + alpha * step.
     LineSearch search(int coordinate);
-    /// The same along a step, or (-1) along `directions`, that moves no score by more than `reach` for a unit of alpha.
-    LineSearch search_within(int coordinate, double reach) const;
+    /// The same along a step, or (-1) along `directions`, that moves no score by more than `reach` for a unit of alpha;
+    /// `penalty` / 2 alpha^2 is added to the surrogate.
+    LineSearch search_within(int coordinate, double reach, double penalty = 0.0) const;
     /// f_r += factor * step.
     void advance(int coordinate, double factor);
     /// The scores after the steps of all coordinates.

@@ -1,5 +1,7 @@
 """MCBoost on blocks and on parts gives the model file of MCBoost in memory, byte for byte; what parts cannot do is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from permissible.distributed.data import store as store_module
 from permissible.distributed.data.dataset import BinnedDataset
 from permissible.distributed.protocol.journal import FileJournal
 from permissible.estimators.files.save_load import text_of as document
+from permissible.learners.mcboost.fit import Boosting, Settings
+from permissible.learners.mcboost.problem import CostTask
 from tests.distributed.rows_in_parts import InParts, make, question_of
 
 COSTS = [[0, 1, 2], [3, 0, 1], [1, 1, 0]]
@@ -151,3 +155,18 @@ def test_what_parts_cannot_do_is_refused(data, settings, said):
         pm.MCBoostClassifier(**settings).fit(dataset)
     with pytest.raises(ValueError, match="`cost` must be None"):
         pm.MCBoostClassifier(learner="tree").fit(dataset, cost=np.ones((900, 3)))
+
+
+@pytest.mark.parametrize("descent", ["coordinate", "gradient"])
+def test_penalised_affine_terms_in_parts_are_those_of_one_part(descent):
+    random = np.random.default_rng(1)
+    a, b = random.normal(size=90), random.integers(0, 2, 90).astype(float)
+    y = np.where(b > 0, 2, (a > 0).astype(int))
+    dataset = BinnedDataset.from_batches([{"a": a, "b": b, "y": y}], target="y", keep_values=True)
+    task, settings = CostTask("gll", 1.0 - np.eye(3)), Settings(descent=descent, n_rounds=4, affine_l2=1.0)
+    sources = [InParts(dataset, sizes).source() for sizes in ([90], [50, 40])]
+    one, two = (Boosting(source, task, settings).averaged().component for source in sources)
+    np.testing.assert_array_equal(one.slope, two.slope)
+    np.testing.assert_array_equal(one.level, two.level)
+    free = Boosting(sources[0], task, replace(settings, affine_l2=0.0)).averaged().component
+    assert np.abs(one.slope).max() < np.abs(free.slope).max()

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import approx_fprime, brentq
+from scipy.optimize import approx_fprime, brentq, minimize_scalar
+from scipy.special import expit, logsumexp
 
 from permissible.kernels._core import mcboost as kernel
 from permissible.kernels.reference import mcboost as reference
@@ -239,3 +240,50 @@ def test_a_line_search_down_a_steep_exponential_ends_at_its_minimum():
     leverage, capped = kernel.line_search(slopes, 1.0)
     assert leverage == pytest.approx(np.log(1e11) / 3, rel=1e-9)
     assert not capped
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 60), l2=st.floats(1e-6, 1e3), reach=st.floats(1e-3, 1e3))
+@settings(max_examples=40, deadline=None)
+def test_a_penalised_line_search_ends_at_the_minimum_of_loss_and_penalty(seed, n, l2, reach):
+    """Also where the rows are separable, and the loss alone has no minimum; the referee minimises values, not slopes."""
+    random = np.random.default_rng(seed)
+    moves = random.uniform(-1, 1, n) * reach if seed % 2 else random.uniform(0.1, 1, n) * reach  # even seeds: separable
+
+    def slopes(alpha):
+        p = expit(-alpha * moves)
+        return float(-(moves * p).sum()), float((moves**2 * p * (1 - p)).sum())
+
+    def penalised(move):  # of the score that moves most
+        return np.logaddexp(0.0, -move / reach * moves).sum() + l2 / 2 * move**2
+
+    leverage, capped = kernel.line_search(slopes, reach, l2 * reach**2)
+    found = minimize_scalar(penalised, bounds=(-99.0, 99.0), method="bounded", options={"xatol": 1e-10})
+    assert not capped
+    assert penalised(leverage * reach) <= found.fun * (1 + 1e-12) + 1e-12
+    assert leverage * reach == pytest.approx(found.x, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize(("m", "gradient"), [(2, False), (2, True), (4, True)])
+def test_a_penalised_affine_step_is_the_minimum_of_loss_and_mean_square_move(m, gradient):
+    """The first attribute separates a class, so that the step of the loss alone ends at the limit."""
+    random, l2 = np.random.default_rng(m), 0.7
+    target = np.repeat(np.arange(m), 15)
+    x = random.normal(size=(15 * m, 1)) if m > 2 else (target[:, None] == 0) + 0.01 * random.normal(size=(15 * m, 1))
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    moved = {}
+    for penalty in (0.0, l2):
+        state = state_of("gll", target, 1.0 - np.eye(m), np.ones(15 * m), np.zeros((15 * m, m)))
+        state.begin_round()
+        allowed = np.ones(1, dtype=np.uint8)
+        (step,) = state.round_affine(attributes(x), allowed, None, 1.0, gradient, penalty)
+        assert step.capped == (m == 2 and penalty == 0.0)
+        moved[penalty] = state.scores()
+
+    def penalised(t):
+        scores = t * moved[l2]
+        own = scores[np.arange(15 * m), target]
+        return (logsumexp(scores, axis=1) - own).sum() + l2 / 2 * (scores**2).mean(axis=0).max()
+
+    found = minimize_scalar(penalised, bounds=(0.0, 10.0), method="bounded", options={"xatol": 1e-10})
+    assert found.x == pytest.approx(1.0, rel=1e-6)
+    assert np.abs(moved[l2]).max() < np.abs(moved[0.0]).max()

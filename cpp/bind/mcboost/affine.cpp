@@ -33,11 +33,13 @@ const uint8_t* allowed_of(const In1<uint8_t>& allowed, const AttributeColumns& x
     return allowed.data();
 }
 
-AffineStep step_affine(State& state, const Attributes& x, int coordinate, double rate) {
+AffineStep step_affine(State& state, const Attributes& x, int coordinate, double rate, double l2) {
     coordinate < 0 ? state.derive_all() : state.derive(coordinate);
     AffineStep step{fit_affine(state, x, coordinate < 0 ? state.classes() - 1 : 1)};
     set_affine(state, x, step.fit, coordinate);
-    step.line = state.search_within(coordinate, affine_reach(step.fit, x, coordinate, state.classes()));
+    const int classes = state.classes();
+    const double penalty = l2 > 0 ? l2 * affine_square(step.fit, coordinate, classes) : 0.0;
+    step.line = state.search_within(coordinate, affine_reach(step.fit, x, coordinate, classes), penalty);
     const double factor = rate * step.line.leverage;
     coordinate < 0 ? state.advance_all(factor) : state.advance(coordinate, factor);
     return step;
@@ -45,17 +47,17 @@ AffineStep step_affine(State& state, const Attributes& x, int coordinate, double
 
 // One step along every coordinate in turn, or one along the gradient.
 std::vector<AffineStep> round_affine(State& state, const AttributeColumns& columns, In1<uint8_t> allowed,
-                                     nb::object share, double rate, bool gradient) {
+                                     nb::object share, double rate, bool gradient, double l2) {
     const Attributes x = columns.of(&state, allowed_of(allowed, columns), share_of(state, share));
     std::vector<AffineStep> steps;
     nb::gil_scoped_release release;
     if (gradient) {
-        steps.push_back(step_affine(state, x, -1, rate));
+        steps.push_back(step_affine(state, x, -1, rate, l2));
         return steps;
     }
     Interrupt interrupt;
     for (int r = 0; r < state.classes() - 1; ++r) {
-        steps.push_back(step_affine(state, x, r, rate));
+        steps.push_back(step_affine(state, x, r, rate, l2));
         interrupt.poll();
     }
     state.finish_round();
@@ -100,6 +102,10 @@ double affine_largest_move(const AffineStep& step, const AttributeColumns& colum
     return affine_reach(step.fit, columns.of(nullptr, nullptr, nullptr), coordinate, classes);
 }
 
+double affine_mean_square(const AffineStep& step, int coordinate, int classes) {
+    return affine_square(step.fit, coordinate, classes);
+}
+
 // Without a copy: the record owns the values.
 auto view_of(const std::vector<double>& values) {
     return nb::ndarray<nb::numpy, const double, nb::ndim<1>>(values.data(), {values.size()});
@@ -137,7 +143,7 @@ void bind_affine(nb::module_& area, nb::class_<State>& state) {
     bind_records(area);
     state
         .def("round_affine", &round_affine, nb::arg("attributes"), nb::arg("allowed").noconvert(),
-             nb::arg("share").none(), nb::arg("rate"), nb::arg("gradient"))
+             nb::arg("share").none(), nb::arg("rate"), nb::arg("gradient"), nb::arg("l2") = 0.0)
         .def("affine_sums", &affine_sums_of, nb::arg("attributes"), nb::arg("share").none(), nb::arg("outputs"),
              nb::arg("largest"), nb::arg("rows"))
         .def("set_affine", &set_affine_steps, nb::arg("coordinate"), nb::arg("attributes"), nb::arg("step"));
@@ -145,6 +151,7 @@ void bind_affine(nb::module_& area, nb::class_<State>& state) {
              nb::arg("allowed").noconvert(), nb::arg("outputs"), nb::arg("largest"), nb::arg("rows"));
     area.def("affine_largest_move", &affine_largest_move, nb::arg("step"), nb::arg("attributes"), nb::arg("coordinate"),
              nb::arg("classes"));
+    area.def("affine_mean_square", &affine_mean_square, nb::arg("step"), nb::arg("coordinate"), nb::arg("classes"));
 }
 
 }  // namespace permissible::mcboost

@@ -54,13 +54,13 @@ void restore(State& state, In2<double> saved) {
     state.restore(saved.data());
 }
 
-nb::tuple line_search(const nb::callable& slopes_at, double largest_move) {
+nb::tuple line_search(const nb::callable& slopes_at, double largest_move, double penalty) {
     const LineSearch line = minimise(
         [&](double alpha) {
             const nb::tuple found = nb::cast<nb::tuple>(slopes_at(alpha));
             return Slopes{nb::cast<double>(found[0]), nb::cast<double>(found[1])};
         },
-        largest_move);
+        largest_move, penalty);
     return nb::make_tuple(line.leverage, line.capped);
 }
 
@@ -73,7 +73,7 @@ void bind_parts(nb::module_& area, nb::class_<State>& state) {
         .def("move", &move_rows, nb::arg("coordinate"), nb::arg("factor"))
         .def("save", &save)
         .def("restore", &restore, nb::arg("saved").noconvert());
-    area.def("line_search", &line_search, nb::arg("slopes_at"), nb::arg("largest_move"));
+    area.def("line_search", &line_search, nb::arg("slopes_at"), nb::arg("largest_move"), nb::arg("penalty") = 0.0);
 }
 
 }  // namespace permissible::mcboost

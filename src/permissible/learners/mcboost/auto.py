@@ -40,6 +40,9 @@ TREE_RATE, TREE_ROUNDS, PATIENCE = 0.1, 10, 40
 """Learning rate, most rounds in units of `n_rounds`, and rounds without a smaller held-out loss that end a path."""
 LINEAR_WORK = 2e9
 """Most rows times attributes times coordinates times rounds of affine terms, all splits together."""
+AFFINE_L2 = 1.0
+"""Penalty on the moves of affine terms, in rows, as of the values of leaves: without it terms that separate a few rows move
+their scores by 100, and no held-out row may tell."""
 BLENDS = (0.25, 0.5, 0.75)
 """Fractions of the affine terms in a blend with trees."""
 
@@ -53,7 +56,8 @@ def families_of(settings: Settings, linear_work: float) -> dict[str, tuple[Setti
     common = replace(settings, early_stopping=None, calibrate=False)
     boosted = replace(common, descent="gradient", n_bags=1, learning_rate=TREE_RATE, row_share=0.0, column_share=1.0)
     growth = Growth(max_leaf_nodes=31).in_unit(settings.unit)
-    linear = replace(common, learner="linear", learning_rate=1.0, row_share=1.0, column_share=1.0)
+    every = replace(common, learning_rate=1.0, row_share=1.0, column_share=1.0)
+    linear = replace(every, learner="linear", affine_l2=AFFINE_L2 * settings.unit)
     allowed = tuple(stage for stage in _stages(n, 3 * n) if stage * linear_work <= LINEAR_WORK)
     return ({"linear": (linear, allowed)} if allowed else {}) | {
         "tree": (replace(boosted, learner="tree", growth=growth), _stages(n, TREE_ROUNDS * n)),

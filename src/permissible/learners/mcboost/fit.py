@@ -45,6 +45,7 @@ class Settings:
     """Settings of a fit; `permissible.MCBoostClassifier` documents each.
 
     `unit` is the weight of one row of weight 1 in the problem; it differs from 1 if extreme weights were rescaled.
+    `affine_l2` is the penalty on the moves of affine terms on single attributes; the paper has none.
     """
 
     learner: str = "linear"
@@ -65,6 +66,7 @@ class Settings:
     bin_seed: int = 0
     n_threads: int = 1
     unit: float = 1.0
+    affine_l2: float = 0.0
 
     @property
     def affine(self) -> bool:
@@ -218,10 +220,10 @@ class Boosting:
         if only is not None and only.part.in_memory:
             selected, state = only.open()
             sampling = replace(sampling, hashes=selected.hashes if sampling.draws else None)
-            how = n_classes, settings.descent, settings.learner == "linear-full", rate, sampling
+            how = n_classes, settings.descent, settings.learner == "linear-full", rate, sampling, settings.affine_l2
             return AffineLearner(state, standardised, selected.values, *how)
         coordinates = [-1] if settings.descent == "gradient" else list(range(n_classes - 1))
-        how_asked = n_classes, coordinates, rate, sampling, self.source.journal
+        how_asked = n_classes, coordinates, rate, sampling, self.source.journal, settings.affine_l2
         return AskedSteps(rows, n_rows, standardised, *how_asked)
 
     def _component(self, view: RowView, rounds: list[CostRound]) -> Component:

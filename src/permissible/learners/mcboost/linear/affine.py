@@ -49,7 +49,10 @@ class AffineStep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineLearner:
-    """Rounds of affine terms on rows in one part, compiled; `full` fits all attributes instead of the best one."""
+    """Rounds of affine terms on rows in one part, compiled; `full` fits all attributes instead of the best one.
+
+    `l2` / 2 times the mean square of the change of a score is added to the surrogate of a built-in loss along the step.
+    """
 
     state: kernel.State
     standardised: Standardised
@@ -59,6 +62,7 @@ class AffineLearner:
     full: bool = False
     rate: float = 1.0
     sampling: Sampling = field(default_factory=Sampling)
+    l2: float = 0.0
 
     def begin_round(self) -> tuple[float, float, float]:
         """Sums of the surrogate, the cost and the errors of all rows."""
@@ -75,7 +79,7 @@ class AffineLearner:
         if isinstance(own, OwnState):
             return affine_round(list(_own_steps(self, own, allowed, drawn)), self.rate, of.scale)
         attributes, gradient = of.record(self.values), self.descent == "gradient"
-        steps = self.state.round_affine(attributes, allowed, drawn, self.rate, gradient)
+        steps = self.state.round_affine(attributes, allowed, drawn, self.rate, gradient, self.l2)
         return affine_round([AffineStep.of(step) for step in steps], self.rate, of.scale)
 
 

@@ -30,6 +30,7 @@ class AskedSteps:
     rate: float
     sampling: Sampling
     journal: Journal
+    l2: float = 0.0
     at: Standpoint | None = None
 
     def begin_round(self) -> tuple[float, float, float]:
@@ -60,7 +61,8 @@ class AskedSteps:
             return first, second
 
         reach = kernel.affine_largest_move(step.record(), self.standardised.record(), coordinate, self.n_classes)
-        leverage, capped = kernel.line_search(slopes, reach)
+        penalty = self.l2 * kernel.affine_mean_square(step.record(), coordinate, self.n_classes) if self.l2 > 0 else 0.0
+        leverage, capped = kernel.line_search(slopes, reach, penalty)
         return replace(step, leverage=leverage, capped=capped)
 
     def _chosen(self, coordinate: int, number: int) -> AffineStep:
