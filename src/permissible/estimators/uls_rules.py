@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from permissible.bins.binning import Binning
-from permissible.bins.describe import describe_rule
 from permissible.estimators.cards.methods import CardMethods
 from permissible.estimators.classifier import Classifier, schema_of
 from permissible.estimators.exports import framed
@@ -128,7 +127,7 @@ class RuleAttributes(CardMethods):
         score = None if table is None else partial(model.scores, table)
 
         def name(place: int) -> str:
-            return f"the rule '{describe_rule(model.rules[place], model.schema)}'"
+            return f"the rule '{rule_words(model.rules[place], model)}'"
 
         return of_rules(fitted.trace, fitted.loss, model.intercept, model.coefficients, exact, score, name)
 
