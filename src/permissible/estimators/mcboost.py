@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 
 from permissible.bins.encoding import encode
 from permissible.decisions import CostMatrix
+from permissible.decisions.documents import costs_for
 from permissible.estimators.classifier import CostClassifier, StagedClassifier, card_of, labels_of
 from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
@@ -20,7 +21,6 @@ from permissible.estimators.parameters.idle import MCBOOST, refuse_idle
 from permissible.estimators.parameters.mcboost import (
     checked_settings,
     constrained,
-    costs_of,
     loss_name,
     own_loss,
     refuse_light,
@@ -216,7 +216,7 @@ class MCBoostClassifier(CostClassifier, StagedClassifier, ClassifierMixin, BaseE
             start = None
             settings = refused_on_parts(self, settings, cost)
             own_loss(self, parts=True)
-            costs = costs_of(self.cost_matrix, source.classes)
+            costs = costs_for(self.cost_matrix, source.classes, "cost_matrix")
             task = CostTask(name, costs.matrix)
         else:
             rows = intake.training_rows(self, X, y, sample_weight, n_threads=n_threads)

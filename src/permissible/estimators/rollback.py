@@ -10,8 +10,6 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def whole(fit: Method) -> Method:
     """Make a method restore every attribute of its estimator when it fails.
 
-    Examples
-    --------
     >>> import permissible as pm
     >>> tree = pm.UDTClassifier(max_leaf_nodes=2).fit([[0], [1]], [0, 1])
     >>> try:

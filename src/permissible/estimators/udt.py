@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
 from permissible.decisions import CostMatrix, Decision
+from permissible.decisions.documents import costs_for
 from permissible.estimators.classifier import Classifier, labels_of
 from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
@@ -17,7 +18,6 @@ from permissible.estimators.input.training import remember_schema, seed, threads
 from permissible.estimators.input.weights import ClassWeight
 from permissible.estimators.parameters.constraints import interaction_groups, monotone_directions
 from permissible.estimators.parameters.idle import UDT, refuse_idle
-from permissible.estimators.parameters.mcboost import costs_of
 from permissible.estimators.rollback import whole
 from permissible.learners.trees.criteria import TreeLimits, TreeTask
 from permissible.learners.udt.certificate import history_of
@@ -181,7 +181,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         monotone = monotone_directions(self.monotonic_cst, schema, len(source.classes))
         several = len(source.classes) > 2 and self.cost_matrix is None and loss.joint_entropy
         refuse_idle(self, UDT, parts=isinstance(X, HasSource), one_entropy=not several)
-        costs = None if self.cost_matrix is None else costs_of(self.cost_matrix, source.classes)
+        costs = None if self.cost_matrix is None else costs_for(self.cost_matrix, source.classes, "cost_matrix")
         groups = interaction_groups(self.interaction_cst, schema)
         task = TreeTask(loss, limits, monotone, smoothing, n_threads, joint, _unit_costs(costs), groups)
         fitted = fit_tree(source, task, pruning)

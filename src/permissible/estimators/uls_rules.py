@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from permissible.bins.binning import Binning
+from permissible.bins.describe import rule_words
 from permissible.estimators.cards.methods import CardMethods
 from permissible.estimators.classifier import Classifier, schema_of
 from permissible.estimators.exports import framed
@@ -28,7 +29,6 @@ from permissible.models.kinds.one_versus_rest import BinaryModel, OneVersusRest,
 from permissible.models.kinds.rules import RuleModel
 from permissible.models.model import Model
 from permissible.models.points.model import PointsModel
-from permissible.models.words import rule_words
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal

@@ -23,8 +23,6 @@ class Paired:
 def paired_t(first: AnyArray, second: AnyArray) -> Paired:
     """Student's paired t-test. No difference at all has P value 1; a constant one that is not zero has 0.
 
-    Examples
-    --------
     >>> test = paired_t(np.array([1.0, 2.0, 4.0]), np.array([0.0, 2.0, 2.0]))
     >>> round(test.statistic, 4), round(test.p_value, 4)
     (1.7321, 0.2254)
@@ -58,8 +56,6 @@ def ranks(table: AnyArray, decimals: int = 12) -> AnyArray:
 def average_ranks(table: AnyArray) -> AnyArray:
     """Average rank of each method.
 
-    Examples
-    --------
     >>> average_ranks(np.array([[0.1, 0.2, 0.2], [0.3, 0.1, 0.2]])).tolist()
     [2.0, 1.75, 2.25]
     """

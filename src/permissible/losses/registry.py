@@ -66,8 +66,6 @@ def register(name: str, factory: Factory, aliases: tuple[str, ...] = ()) -> None
 def unregister(name: str) -> None:
     """Remove a loss and its aliases from the registry.
 
-    Examples
-    --------
     >>> from permissible import losses
     >>> losses.unregister("never registered")
     """

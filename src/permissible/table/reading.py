@@ -37,9 +37,6 @@ def read(
     the table is matched: columns by name where both are named, categories by value; one never seen gets code -2 and an
     `UnseenCategoryWarning`.
 
-    Examples
-    --------
-    >>> from permissible.table import read
     >>> table = read({"age": [41, None, 30], "colour": ["red", "blue", "red"]})
     >>> [(column.name, column.kind, column.categories) for column in table.schema.columns]
     [('age', 'numeric', ()), ('colour', 'categorical', ('blue', 'red'))]

@@ -12,8 +12,6 @@ Name = TypeVar("Name", str, str | None)
 def one_of(argument: str, value: Any, names: Iterable[Name]) -> Name:
     """Check that `value` is one of the names, None among them where it is allowed.
 
-    Examples
-    --------
     >>> one_of("solver", "psgd", ["auto", "dual", "psgd"])
     'psgd'
     >>> one_of("solver", "psdg", ["auto", "dual", "psgd"])

@@ -23,8 +23,6 @@ GONE = ("random_tests",)
 def parameters_of_today(given: Mapping[str, object]) -> dict[str, object]:
     """Rename parameters; the measure of MCBoost's early stopping, once its value, has a parameter of its own.
 
-    Examples
-    --------
     >>> parameters_of_today({"features": "columns", "n_rules": 5, "early_stopping": "cost"})
     {'learner': 'column', 'n_rounds': 5, 'early_stopping': True, 'scoring': 'cost'}
     """

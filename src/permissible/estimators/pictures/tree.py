@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from permissible.bins.describe import literal_words
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import leaves_in_order
-from permissible.models.words import literal_words
 from permissible.validation import refusal_type
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from permissible.bins.describe import rule_words
 from permissible.bins.literal import Rule
 from permissible.estimators.fit_warning import DoubtfulFitWarning
-from permissible.models.words import rule_words
 from permissible.types import FloatArray, IntArray
 from permissible.validation.numbers import count
 

@@ -44,8 +44,6 @@ class Judgement:
 def threshold_of(decision: Decision) -> float | None:
     """Return the probability above which a decision of two classes acts; None where it is not one threshold.
 
-    Examples
-    --------
     >>> import permissible as pm
     >>> threshold_of(pm.CostMatrix([[0, 1], [4, 0]])), threshold_of(pm.Reject(0.2))
     (0.2, None)

@@ -30,8 +30,6 @@ CLEAR = 1e-3
 class WrongDecision:
     """Scores that decide against Bayes at a surrogate risk that no scores deciding for Bayes go below.
 
-    Examples
-    --------
     >>> from permissible import losses
     >>> found = losses.is_classification_calibrated("gll", 3, n_trials=1).counterexample
     >>> found.risk <= found.bayes_risk and found.decided != found.bayes
@@ -58,8 +56,6 @@ class WrongDecision:
 class CheapMistake:
     """A wrong answer that costs no more than a right one.
 
-    Examples
-    --------
     >>> from permissible import losses
     >>> found = losses.is_c_calibrated("gll", 3).counterexample
     >>> found.wrong_value <= found.right_value

@@ -18,8 +18,6 @@ class Covered:
 def covered(literal: Literal, column: Column, code_of_category: Codes | None = None) -> Covered:
     """The categories for which a literal of a categorical column holds, missing values aside.
 
-    Examples
-    --------
     >>> colour = Column("colour", "categorical", ("blue", "green", "red"))
     >>> covered(Literal(0, "not in", codes=(1,)), colour)
     Covered(named=('green',), others=True)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from permissible.bins.describe import rule_words
 from permissible.bins.literal import Rule
 from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, kernel_values
 from permissible.models.kinds.rules import passes
-from permissible.models.words import rule_words
 from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from permissible.bins.describe import literal_words
 from permissible.models.card.evaluate import adds, holds, words
 from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.kinds.tree import TreeModel
-from permissible.models.words import literal_words
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
 

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from permissible.bins.describe import number
+from permissible.bins.describe import literal_words, number
 from permissible.losses import Loss
 from permissible.models.card.evaluate import words
 from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.render.formula import formula
-from permissible.models.words import literal_words
 from permissible.validation import refusal_type
 
 MOST_LEAVES = 500

@@ -21,9 +21,6 @@ else:  # matplotlib is imported only to draw
 def axes_or_new(ax: Axes | None, **figure: Any) -> Axes:
     """Return the given matplotlib axes, or those of a new figure; matplotlib is imported only then.
 
-    Examples
-    --------
-    >>> from permissible.report.displays.axes import axes_or_new
     >>> ax = axes_or_new(None, figsize=(4, 3))
     >>> axes_or_new(ax) is ax
     True

@@ -6,9 +6,8 @@ from itertools import islice
 from pathlib import Path
 
 from permissible.table.files.cells import CellKind, array_of
-from permissible.table.files.errors import wrong
 from permissible.table.files.reader import ROWS, Chunk
-from permissible.table.files.text import MOST_COLUMNS, in_words, open_text
+from permissible.table.files.text import MOST_COLUMNS, in_words, open_text, wrong
 from permissible.validation import shown
 
 _ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(.*)""", re.IGNORECASE)
@@ -110,8 +109,6 @@ def unquoted(text: str) -> str:
 def split_quoted(text: str) -> list[str | None] | None:
     r"""The cells of a row with quotes: a bare ? is missing, a quoted one is text. None when a quote stays open.
 
-    Examples
-    --------
     >>> split_quoted("1, 'it\\'s, well', ?, '?'")
     ['1', "it's, well", None, '?']
     """

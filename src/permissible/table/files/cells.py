@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from permissible.table.files.errors import wrong
+from permissible.table.files.text import wrong
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import shown
 
@@ -36,8 +36,6 @@ class RawChunk:
 def kind_of(cells: Cells, missing: frozenset[str] = MISSING) -> CellKind:
     """The kind of a set of cells.
 
-    Examples
-    --------
     >>> kind_of(["1", "?", "2.5"]), kind_of(["true", "false"]), kind_of(["1", "one"]), kind_of(["7", "8"])
     ('number', 'boolean', 'text', 'integer')
     """

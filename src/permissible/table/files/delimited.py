@@ -9,10 +9,9 @@ from itertools import islice
 from pathlib import Path
 
 from permissible.table.files.cells import MISSING, CellKind, RawChunk, array_of, as_number, joined, kind_of
-from permissible.table.files.errors import wrong
 from permissible.table.files.fast_csv import fast_chunks
 from permissible.table.files.reader import ROWS, Chunk
-from permissible.table.files.text import MOST_COLUMNS, in_words, open_text
+from permissible.table.files.text import MOST_COLUMNS, in_words, open_text, wrong
 from permissible.validation import shown
 
 DELIMITERS = ",;\t|"
@@ -113,8 +112,6 @@ class Delimited:
 def sniffed(lines: list[str]) -> str:
     """The delimiter that splits most of the first lines into the same number of cells, the most cells on ties.
 
-    Examples
-    --------
     >>> sniffed(["a;b;c", "1,5;2;3", "2,5;1;1"])
     ';'
     """
