@@ -14,8 +14,8 @@ CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "exampl
 
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
 FORMAT_SKIPS = 19
-PACKAGE_LINES = 33_100  # without LATER; 27,000 is the aim
-LATER_LINES = 12_690
+PACKAGE_LINES = 33_070  # without LATER; 27,000 is the aim
+LATER_LINES = 12_640
 CORE_LINES = 14_000  # without LATER_CORE
 LATER_CORE_LINES = 4_650
 UNTYPED = 328  # uses of `Any`: values of other libraries (docs/adr/0014-object-not-any.md)
@@ -36,7 +36,6 @@ LATER = (
     "learners/constraints",
     "models/card/recourse",
     "models/card/reasons",
-    "models/kinds/tree_monotone",
     "estimators/parameters/constraints",
     "estimators/variants/stability",
     # rules of boundary classifiers, the structured SVM

@@ -12,7 +12,7 @@ from permissible.bins.literal import Literal
 from permissible.kernels._core import boosting as kernels
 from permissible.kernels.reference import boosting as reference
 from permissible.losses.surrogate import compiled
-from permissible.models.card.evaluate import holds
+from permissible.models.card.scorecard import holds
 from permissible.models.kinds.rules import RuleModel
 from permissible.table import read
 

@@ -19,8 +19,8 @@ from permissible.estimators.input.target import codes_among
 from permissible.estimators.input.training import check_names, rows, threads
 from permissible.models.card.actions import Actions, actions_of, predicting
 from permissible.models.card.scorecard import Scorecard
+from permissible.models.kinds.rules import normalised_margins
 from permissible.models.kinds.tree import TreeModel
-from permissible.models.margins import normalised_margins
 from permissible.models.model import Model
 from permissible.table.reading import names_of, read
 from permissible.table.schema import Schema
@@ -244,7 +244,7 @@ class Classifier(Exports):
         Of a tree the decrease of the surrogate by the splits on a column; otherwise how much the rules and slopes of a
         column change the scores. A kernel model has none.
         """
-        from permissible.models.card.importance import card_importances, tree_importances
+        from permissible.models.card.explanation import card_importances, tree_importances
 
         check_is_fitted(self, "model_")
         found = tree_importances(self.model_) if isinstance(self.model_, TreeModel) else card_importances(card_of(self))

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from permissible.evaluation.metrics import LOG_LOSS
-from permissible.models.card.evaluate import scores
-from permissible.models.card.scorecard import Scorecard
+from permissible.models.card.scorecard import Scorecard, scores
 from permissible.table.table import Table
 from permissible.types import FloatArray, IntArray
 

@@ -18,8 +18,18 @@ from permissible.evaluation.metrics import Metric, metrics
 from permissible.evaluation.net_benefit import Columns
 from permissible.evaluation.validated.judgement import Judgement, judge
 from permissible.evaluation.validated.validate import subgroup_columns
-from permissible.models.card.evaluate import adds, holds, words
-from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, reach
+from permissible.models.card.scorecard import (
+    PointsTerm,
+    RuleTerm,
+    Scorecard,
+    SlopeTerm,
+    Term,
+    TreeTerm,
+    adds,
+    holds,
+    reach,
+    words,
+)
 from permissible.models.model import lead
 from permissible.models.points.sheet import PointSheet
 from permissible.report.answer import Answer, answer

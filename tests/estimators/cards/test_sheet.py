@@ -11,7 +11,7 @@ import permissible as pm
 from permissible.bins.describe import rule_words
 from permissible.estimators.classifier import card_of
 from permissible.estimators.exports import FORMATS
-from permissible.models.card.evaluate import holds
+from permissible.models.card.scorecard import holds
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from permissible.cli.errors import UseError
 from permissible.cli.io.columns import Reading, converted, read_columns
 from permissible.cli.io.loading import notes_of
 from permissible.cli.options import ColumnOptions, FileOptions, listed
-from permissible.cli.show import many
 from permissible.distributed.data.batches import typed_labels
 from permissible.evaluation.cross_validation import LabelledRows
+from permissible.models.model import counted
 from permissible.table.files import Chunk, FileReader, open_table
 from permissible.table.files.cells import MISSING, CellKind
 from permissible.table.files.reader import whole
@@ -151,7 +151,7 @@ def as_labels(values: AnyArray, kind: CellKind, target: str, path: Path) -> AnyA
         row = int(np.argmax(missing)) + 1
         raise UseError(
             f"the target {target!r} must be known in every row of {path}, "
-            f"got nothing in {many(int(missing.sum()), 'row')}, the first is row {row}."
+            f"got nothing in {counted(int(missing.sum()), 'row')}, the first is row {row}."
         )
     return typed_labels(values, kind)
 

@@ -31,6 +31,7 @@ def command(
     from permissible.cli.io.loading import load_model, target_of
     from permissible.cli.io.model_options import decision_of
     from permissible.estimators.classifier import judged_by
+    from permissible.models.model import counted
 
     fitted = load_model(model)
     asked = decision_of(deciding, fitted.classes_)
@@ -40,7 +41,7 @@ def command(
     if json:
         show.as_json({key: value for key, value in found.items() if key != "sections"})
         return
-    show.say(f"{show.many(len(codes), 'row')} of {data.name}")
+    show.say(f"{counted(len(codes), 'row')} of {data.name}")
     rows = [
         [m["name"], f"{m['value']:.4f}", f"{m['low']:.4f} to {m['high']:.4f}", f"{m['baseline']:.4f}", m["meaning"]]
         for m in found["metrics"].values()

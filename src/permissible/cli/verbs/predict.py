@@ -44,6 +44,7 @@ def command(
     from permissible.cli.io.rows import chunks_of, open_file
     from permissible.cli.io.writing import is_standard_output, open_output
     from permissible.estimators.classifier import schema_of
+    from permissible.models.model import counted
 
     needs_table(output)
     fitted = load_model(model)
@@ -67,7 +68,7 @@ def command(
     if json:
         show.as_json({"rows": n_rows, "output": str(output), "columns": [*clash.values(), *answered]})
     else:
-        show.say(f"{show.many(n_rows, 'row')} {'is' if n_rows == 1 else 'are'} in {output}.")
+        show.say(f"{counted(n_rows, 'row')} {'is' if n_rows == 1 else 'are'} in {output}.")
 
 
 def answer_names(fitted: "Classifier", decision: "Decision | None") -> list[str]:

@@ -23,8 +23,7 @@ from permissible.models.files.json_node import Node
 from permissible.models.files.points import points_document, read_points
 from permissible.models.files.strict_json import Plain, number, numbers
 from permissible.models.kinds.additive import AdditiveModel
-from permissible.models.kinds.affine import AffineTerms
-from permissible.models.kinds.attributes import Attribute
+from permissible.models.kinds.affine import AffineTerms, Attribute
 from permissible.models.kinds.boosted import BoostedModel
 from permissible.models.kinds.forest import Forest
 from permissible.models.kinds.kernel import KINDS, Kernel, KernelModel

@@ -6,8 +6,7 @@ The bars use blue and orange, which are colour-blind safe, and each bar's number
 from html import escape
 
 from permissible.bins.describe import literal_words
-from permissible.models.card.evaluate import words
-from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, reach
+from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, reach, words
 
 _STYLE = """<style>
 .permissible{font-family:system-ui,sans-serif;font-size:13px;max-width:60rem}
