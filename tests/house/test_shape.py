@@ -14,8 +14,8 @@ CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "exampl
 
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
 FORMAT_SKIPS = 19
-PACKAGE_LINES = 33_070  # without LATER; 27,000 is the aim
-LATER_LINES = 12_640
+PACKAGE_LINES = 33_060  # without LATER; 27,000 is the aim
+LATER_LINES = 12_420
 CORE_LINES = 14_000  # without LATER_CORE
 LATER_CORE_LINES = 4_650
 UNTYPED = 328  # uses of `Any`: values of other libraries (docs/adr/0014-object-not-any.md)
@@ -55,7 +55,6 @@ LATER = (
     "losses/multiclass/gamma_phi",
     "losses/own/proper",
     "losses/own/tabulation",
-    "losses/log_cosh",
     "learners/uls/guarantees",
     "learners/uls/criteria",
     "learners/mcboost/linear/own",
@@ -73,14 +72,12 @@ LATER = (
     "report/answer",
     "report/checklist",
     "report/comparison",
-    "report/described",
     "report/explorer",
     # files as people have them, and the demo
     "cli/io/columns",
     "cli/io/contenders",
     "cli/io/notices",
     "cli/io/judging",
-    "cli/io/extras",
     "cli/verbs/demo",
     "table/files/notations",
     "datasets",

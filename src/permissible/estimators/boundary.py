@@ -191,29 +191,14 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         warm_start: bool = False,
         verbose: int = 0,
     ) -> None:
-        self.boundaries = boundaries
-        self.loss = loss
-        self.learner = learner
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_size = cache_size
-        self.n_rounds = n_rounds
-        self.max_literals = max_literals
-        self.max_leaf_nodes = max_leaf_nodes
-        self.fit_intercept = fit_intercept
-        self.penalize_intercept = penalize_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
+        self.boundaries, self.loss, self.learner, self.alpha = boundaries, loss, learner, alpha
+        self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
+        self.cache_size, self.n_rounds, self.max_literals = cache_size, n_rounds, max_literals
+        self.max_leaf_nodes, self.fit_intercept = max_leaf_nodes, fit_intercept
+        self.penalize_intercept, self.solver = penalize_intercept, solver
+        self.tol, self.max_iter, self.class_weight = tol, max_iter, class_weight
+        self.max_bins, self.categorical_features = max_bins, categorical_features
+        self.n_jobs, self.random_state, self.warm_start = n_jobs, random_state, warm_start
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:

@@ -24,7 +24,7 @@ from permissible.estimators.parameters.mcboost import (
     loss_name,
     own_loss,
     refuse_light,
-    refused_on_parts,
+    refuse_on_parts,
     task_of,
 )
 from permissible.estimators.rollback import whole
@@ -214,7 +214,7 @@ class MCBoostClassifier(CostClassifier, StagedClassifier, ClassifierMixin, BaseE
         if isinstance(X, HasSource):
             source = source_of(X, y, sample_weight, self.class_weight, values=self.learner == "linear")
             start = None
-            settings = refused_on_parts(self, settings, cost)
+            refuse_on_parts(self, settings, cost)
             own_loss(self, parts=True)
             costs = costs_for(self.cost_matrix, source.classes, "cost_matrix")
             task = CostTask(name, costs.matrix)
@@ -238,8 +238,7 @@ class MCBoostClassifier(CostClassifier, StagedClassifier, ClassifierMixin, BaseE
         history: dict[str, AnyArray] = fitted.trace.history()
         if start is not None:
             history = {key: np.concatenate([self.history_[key], values]) for key, values in history.items()}
-        self.classes_ = source.classes
-        intake.remember_schema(self, source.binning.schema)
+        intake.remember(self, source.classes, source.binning.schema)
         self._keep(fitted, costs, history)
         return self
 

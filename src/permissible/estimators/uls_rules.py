@@ -14,8 +14,7 @@ from permissible.estimators.cards.methods import CardMethods
 from permissible.estimators.classifier import Classifier, schema_of
 from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
-from permissible.estimators.parameters.uls import scheme_of
-from permissible.estimators.parameters.warm_start import KEPT
+from permissible.estimators.parameters.uls import KEPT, scheme_of
 from permissible.estimators.variants.stability import Stability, stability
 from permissible.learners.certificate import CertificateHead, joined_certificates
 from permissible.learners.doubts import Doubts, of_rules

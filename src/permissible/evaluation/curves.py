@@ -9,6 +9,8 @@ from permissible.evaluation.cells import judged
 from permissible.evaluation.intervals import Z95, wilson
 from permissible.types import ArrayLike, FloatArray, IntArray
 
+POINTS = 101
+
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
@@ -39,11 +41,9 @@ def reliability(
     return bins
 
 
-def cumulative(
-    values: FloatArray, n_points: int = 101, weight: FloatArray | None = None
-) -> tuple[list[float], list[float]]:
+def cumulative(values: FloatArray, weight: FloatArray | None = None) -> tuple[list[float], list[float]]:
     """The fraction of values at most theta, for theta over [-1, 1]: the cumulative margin distribution."""
-    grid = np.linspace(-1.0, 1.0, n_points)
+    grid = np.linspace(-1.0, 1.0, POINTS)
     order = np.argsort(values, kind="stable")
     total = np.concatenate([[0.0], np.cumsum(np.ones(len(values)) if weight is None else weight[order])])
     found = total[np.searchsorted(values[order], grid, side="right")]
@@ -51,7 +51,7 @@ def cumulative(
 
 
 def risk_coverage(
-    codes: IntArray, proba: FloatArray, n_points: int = 101, weight: FloatArray | None = None
+    codes: IntArray, proba: FloatArray, weight: FloatArray | None = None
 ) -> tuple[list[float], list[float]]:
     """Coverage and risk: the error among the rows with the highest confidence, for each fraction of them.
 
@@ -63,6 +63,6 @@ def risk_coverage(
     rows = np.ones(len(codes)) if weight is None else weight
     sizes = np.cumsum(np.bincount(place.ravel(), weights=rows))
     errors = np.cumsum(np.bincount(place.ravel(), weights=wrong * rows))
-    kept = np.unique(np.linspace(0, len(sizes) - 1, min(n_points, len(sizes))).round().astype(int))
+    kept = np.unique(np.linspace(0, len(sizes) - 1, min(POINTS, len(sizes))).round().astype(int))
     kept = kept[sizes[kept] > 0]
     return (sizes[kept] / sizes[-1]).tolist(), (errors[kept] / sizes[kept]).tolist()

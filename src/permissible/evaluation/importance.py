@@ -21,9 +21,9 @@ class Importance:
     value: float
 
 
-def column_importance(card: Scorecard, table: Table, codes: IntArray, seed: int = 0) -> tuple[Importance, ...]:
+def column_importance(card: Scorecard, table: Table, codes: IntArray) -> tuple[Importance, ...]:
     """Permutation importance: the increase of the log-loss, the largest first; unused columns are left out."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     if table.n_rows > MAX_ROWS:
         kept = np.sort(generator.choice(table.n_rows, MAX_ROWS, replace=False))
         table = Table(table.schema, tuple(values[kept] for values in table.columns), MAX_ROWS)

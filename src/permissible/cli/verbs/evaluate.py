@@ -118,10 +118,12 @@ def _found(fitted: "Classifier", codes: "IntArray", proba: "FloatArray", decisio
 
 
 def _thresholds(table: dict[str, Any]) -> tuple[list[str], list[list[str]], range]:
-    names = ["flagged", "sensitivity", "specificity", "ppv", "npv", "net_benefit", "cost"]
-    lines = zip(table["threshold"], *(table[name] for name in names), strict=True)
+    from permissible.evaluation.subgroups import AT_THRESHOLD
+
+    lines = zip(table["threshold"], *(table[name] for name in AT_THRESHOLD), strict=True)
     rows = [[f"{t:g}", *("-" if value != value else f"{value:.3f}" for value in values)] for t, *values in lines]
-    return ["threshold", *(name.replace("_", " ") for name in names)], rows, range(1 + len(names))
+    header = ["threshold", *(name.replace("_", " ") for name in AT_THRESHOLD)]
+    return header, rows, range(len(header))
 
 
 def _tables(fitted: "Classifier", codes: "IntArray", proba: "FloatArray", decision: "Decision") -> dict[str, Any]:

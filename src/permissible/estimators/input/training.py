@@ -109,15 +109,9 @@ def refuse_one_class(classes: AnyArray, n_rows: int, weighted: bool) -> None:
         raise refusal("y", "labels of at least two classes", came)
 
 
-def remember(estimator: FittedClassifier, rows: TrainingRows) -> None:
-    """Store what predict needs of fit; called when the fit has succeeded, so that a failed fit changes nothing."""
-    estimator.classes_ = rows.classes
-    remember_schema(estimator, rows.schema)
-
-
-def remember_schema(estimator: FittedClassifier, schema: Schema) -> None:
-    """Store the columns of fit: `schema_`, `n_features_in_`, and `feature_names_in_` where the columns had names."""
-    estimator.schema_ = schema
+def remember(estimator: FittedClassifier, classes: AnyArray, schema: Schema) -> None:
+    """Store what predict needs of fit: `classes_`, `schema_`, `n_features_in_`, and `feature_names_in_` where there are names."""
+    estimator.classes_, estimator.schema_ = classes, schema
     remember_names(estimator, schema.names if schema.named else None, len(schema.columns))
 
 

@@ -107,8 +107,8 @@ def constrained(estimator: "MCBoostClassifier", settings: Settings, source: Sour
     return replace(settings, growth=replace(settings.growth, directions=first, groups=groups or ()))
 
 
-def refused_on_parts(estimator: "MCBoostClassifier", settings: Settings, cost: object) -> Settings:
-    """Refuse what rows in parts cannot do; the settings otherwise."""
+def refuse_on_parts(estimator: "MCBoostClassifier", settings: Settings, cost: object) -> None:
+    """Refuse what rows in parts cannot do, in one sentence."""
     if settings.learner not in ("linear", "rule", "tree"):
         remedy = 'set learner="linear", "rule" or "tree", or fit rows in memory'
         raise refusal("learner", '"linear", "rule" or "tree" on data in parts', settings.learner, remedy)
@@ -116,7 +116,6 @@ def refused_on_parts(estimator: "MCBoostClassifier", settings: Settings, cost: o
         raise refusal("cost", "None on data in parts", Words("costs by row"), "use `cost_matrix`")
     if estimator.warm_start:
         raise refusal("warm_start", "False on data in parts", True, "keep a checkpoint, or fit rows in memory")
-    return settings
 
 
 def refuse_light(rows: TrainingRows, settings: Settings) -> None:

@@ -1,6 +1,6 @@
 """All tables of one set of predictions for one decision, as `pm.validate` and the report show them."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,6 @@ class Judgement:
         if own == HALF:
             given = given[given != 0.5]
         return np.unique(given if own is None else np.append(given, own))
-
-    def without_intervals(self) -> "Judgement":
-        """Return the same judgement without resamples."""
-        return replace(self, how=replace(self.how, n_bootstrap=0))
 
 
 def threshold_of(decision: Decision) -> float | None:

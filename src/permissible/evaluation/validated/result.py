@@ -9,6 +9,7 @@ import numpy as np
 
 from permissible.evaluation.intervals import Resampling
 from permissible.evaluation.net_benefit import Columns
+from permissible.evaluation.subgroups import AT_THRESHOLD
 from permissible.types import FloatArray
 from permissible.validation import one_of
 
@@ -168,13 +169,12 @@ def _at(threshold: float) -> str:
 
 
 def _thresholds(table: Columns) -> Section:
-    names = ("flagged", "sensitivity", "specificity", "ppv", "npv", "net_benefit", "cost")
     rows = [
-        (line["model"], f"{line['threshold']:g}", *(_ended(line, name) for name in names)) for line in _lines(table)
+        (line["model"], f"{line['threshold']:g}", *(_ended(line, name) for name in AT_THRESHOLD))
+        for line in _lines(table)
     ]
-    return Section(
-        "What happens at each threshold", ("model", "threshold", *(WORDS.get(n, n) for n in names)), tuple(rows)
-    )
+    header = ("model", "threshold", *(WORDS.get(name, name) for name in AT_THRESHOLD))
+    return Section("What happens at each threshold", header, tuple(rows))
 
 
 def _calibration(table: Columns) -> Section:
