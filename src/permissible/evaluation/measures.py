@@ -6,7 +6,7 @@ it is shown. A row is flagged where its probability exceeds the threshold, as `p
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def calibration_measures(all_rows: Cells) -> tuple[Statistic, ...]:
         found = both() if cells is all_rows else slopes(cells, start if np.isfinite(start).all() else np.zeros(2))
         return found[:, 1]
 
-    parts = _Remembered(brier_parts)
+    parts = lru_cache(maxsize=1)(brier_parts)  # three figures read the parts of one regression
     return (
         Statistic("observed", "observed rate", _observed, lambda cells: cells.total),
         Statistic("predicted", "mean predicted probability", _predicted),
@@ -97,19 +97,6 @@ def calibration_measures(all_rows: Cells) -> tuple[Statistic, ...]:
         Statistic("discrimination", "discrimination", lambda cells: parts(cells)[:, 1], reflected=True),
         Statistic("uncertainty", "uncertainty", lambda cells: parts(cells)[:, 2]),
     )
-
-
-class _Remembered:
-    """A function of cells that keeps its last answer, since three figures read the parts of one regression."""
-
-    def __init__(self, function: Function) -> None:
-        self.function = function
-        self.last: tuple[Cells, FloatArray] | None = None
-
-    def __call__(self, cells: Cells) -> FloatArray:
-        if self.last is None or self.last[0] is not cells:
-            self.last = cells, self.function(cells)
-        return self.last[1]
 
 
 # -- decisions at a threshold -----------------------------------------------------------------------------------------

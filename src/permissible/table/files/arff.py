@@ -50,9 +50,10 @@ class Arff:
         rows = ((line, self._row(line, text)) for line, text in lines)
         while batch := list(islice(rows, self.rows)):
             columns = [list(cells) for cells in zip(*(row for _, row in batch), strict=True)]
-            at = [line for line, _ in batch]
+            line_of = [line for line, _ in batch].__getitem__
             yield {
-                name: array_of(columns[place], kind, frozenset(), name, self.path, at) for name, place, kind in places
+                name: array_of(columns[place], kind, frozenset(), name, self.path, line_of)
+                for name, place, kind in places
             }
 
     def _declare(self, line: int, text: str) -> None:

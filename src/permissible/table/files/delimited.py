@@ -61,7 +61,7 @@ class Delimited:
         places = [(name, self.names.index(name), kind) for name, kind in kinds.items()]
         for raw in self.raw():
             yield {
-                name: array_of(raw.columns[place], kind, self.missing, name, self.path, raw.lines)
+                name: array_of(raw.columns[place], kind, self.missing, name, self.path, raw.line_of)
                 for name, place, kind in places
             }
 
@@ -85,7 +85,7 @@ class Delimited:
                     another = f"(delimiter {self.delimiter!r}; another one can be given with --delimiter)"
                     raise wrong(self.path, line, f"{sentence} {another}")
             columns = [list(cells) for cells in zip(*(row for _, row in batch), strict=True)]
-            yield RawChunk(columns, [line for line, _ in batch])
+            yield RawChunk(columns, [line for line, _ in batch].__getitem__)
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         with open_text(self.path, self.encoding) as file:
