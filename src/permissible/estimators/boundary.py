@@ -27,7 +27,7 @@ from permissible.estimators.parameters.boundary import (
     row_weights,
 )
 from permissible.estimators.parameters.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
-from permissible.estimators.rollback import whole
+from permissible.estimators.progress import whole
 from permissible.estimators.uls_rules import rules_columns
 from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.fit import BoundaryFit, BoundaryTask, fit_rows, fit_source

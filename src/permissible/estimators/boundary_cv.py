@@ -13,7 +13,7 @@ from permissible.estimators.input.training import seed
 from permissible.estimators.input.weights import ClassWeight
 from permissible.estimators.parameters.boundary import GENERATED, check_settings
 from permissible.estimators.parameters.idle import BOUNDARY, refuse_idle
-from permissible.estimators.rollback import whole
+from permissible.estimators.progress import whole
 from permissible.learners.boundary.fit import fit_rows
 from permissible.learners.boundary.path import best_alpha, path_risks
 from permissible.learners.boundary.target import Target, decision_of

@@ -130,15 +130,13 @@ class Exports(FittedClassifier):
     def plot(self, ax: "Axes | None" = None, *, n_terms: int = 15) -> Any:
         """Draw the model: a tree as its tests, rules and columns as what they add to the score, boosted trees as importances.
 
+        Returns the axes, an array of them where several classes have a panel each.
+
         Parameters
         ----------
         ax : matplotlib axes, optional
         n_terms : int
             The most bars; not used for a single tree.
-
-        Returns
-        -------
-        ax : matplotlib axes, an array of them where several classes have a panel each
 
         Examples
         --------

@@ -27,7 +27,7 @@ from permissible.estimators.parameters.mcboost import (
     refuse_on_parts,
     task_of,
 )
-from permissible.estimators.rollback import whole
+from permissible.estimators.progress import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.fit import Fitted, Settings, fit
 from permissible.learners.mcboost.loop import CostTrace, Report

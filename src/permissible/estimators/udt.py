@@ -18,7 +18,7 @@ from permissible.estimators.input.training import remember, seed, threads, train
 from permissible.estimators.input.weights import ClassWeight
 from permissible.estimators.parameters.constraints import interaction_groups, monotone_directions
 from permissible.estimators.parameters.idle import UDT, refuse_idle
-from permissible.estimators.rollback import whole
+from permissible.estimators.progress import whole
 from permissible.learners.trees.criteria import TreeLimits, TreeTask
 from permissible.learners.udt.certificate import history_of
 from permissible.learners.udt.fit import Pruning, fit_tree

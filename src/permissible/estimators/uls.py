@@ -21,8 +21,7 @@ from permissible.estimators.parameters.uls import (
     refused_on_parts,
     validation_rows,
 )
-from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
-from permissible.estimators.rollback import whole
+from permissible.estimators.progress import CallbackSupportMixin, watched, whole, with_callbacks
 from permissible.estimators.uls_rules import RuleAttributes
 from permissible.learners.uls.boost import Start
 from permissible.learners.uls.fit import FittedRules, Task, fit_labels

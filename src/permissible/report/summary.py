@@ -10,8 +10,15 @@ from permissible.decisions import Boundaries, Decision, Hard, Weighted, class_co
 from permissible.decisions.proba import by_class
 from permissible.estimators.classifier import Classifier, card_of, judged_by, table_of
 from permissible.evaluation.cells import weights_of
-from permissible.evaluation.curves import ReliabilityBin, cumulative, reliability, risk_coverage
-from permissible.evaluation.importance import Importance, column_importance, term_importance
+from permissible.evaluation.curves import (
+    Importance,
+    ReliabilityBin,
+    column_importance,
+    cumulative,
+    reliability,
+    risk_coverage,
+    term_importance,
+)
 from permissible.evaluation.intervals import Resampling
 from permissible.evaluation.labels import positive_last, reordered
 from permissible.evaluation.metrics import Metric, metrics

@@ -28,8 +28,8 @@ def command(
     """
     from permissible.cli import show
     from permissible.cli.io.judging import BASELINE
-    from permissible.cli.io.loading import load_model, target_of
     from permissible.cli.io.model_options import decision_of
+    from permissible.cli.io.rows import load_model, target_of
     from permissible.estimators.classifier import judged_by
     from permissible.models.model import counted
 
@@ -69,9 +69,8 @@ def judged(
     import numpy as np
 
     from permissible.cli.errors import UseError
-    from permissible.cli.io.loading import notes_of
     from permissible.cli.io.notices import Notices
-    from permissible.cli.io.rows import chunks_of, codes_of
+    from permissible.cli.io.rows import chunks_of, codes_of, notes_of
     from permissible.estimators.classifier import schema_of
 
     parts, notices = [], Notices(schema_of(fitted), notes_of(fitted).get("ranges"))

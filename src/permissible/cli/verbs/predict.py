@@ -37,10 +37,9 @@ def command(
     Example: permissible predict model.json new-patients.csv -o predictions.csv --keep patient_id --reject-cost 0.2
     """
     from permissible.cli import show
-    from permissible.cli.io.loading import load_model, notes_of
     from permissible.cli.io.model_options import decision_of
     from permissible.cli.io.notices import Notices
-    from permissible.cli.io.rows import chunks_of, open_file
+    from permissible.cli.io.rows import chunks_of, load_model, notes_of, open_file
     from permissible.cli.io.writing import is_standard_output, needs_table, open_output
     from permissible.estimators.classifier import schema_of
     from permissible.models.model import counted

@@ -60,7 +60,7 @@ def tree_layout(tree: TreeModel, classes: list[object], predicted: list[object])
 
 
 def plot_tree(estimator: "FittedClassifier", ax: "Axes | None" = None, *, font_size: float = 8.0) -> "Axes":
-    """Draw the tree of a fitted `UDTClassifier`.
+    """Draw the tree of a fitted `UDTClassifier`, and return the axes.
 
     Parameters
     ----------
@@ -68,10 +68,6 @@ def plot_tree(estimator: "FittedClassifier", ax: "Axes | None" = None, *, font_s
     ax : matplotlib Axes, optional
         Where to draw; a new figure of fitting size unless given.
     font_size : float
-
-    Returns
-    -------
-    ax : matplotlib Axes
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Why a row got its scores: one `Explanation` for all estimators; the terms of an additive model as columns; importances.
 
-The importances are those of the model alone; `permissible.evaluation.importance` measures them on rows.
+The importances are those of the model alone; `permissible.evaluation.curves` measures them on rows.
 """
 
 from dataclasses import dataclass
