@@ -52,11 +52,6 @@ def _streams(estimator: BaseEstimator) -> bool:
     return linear and boundaries_of(estimator.boundaries) is not None
 
 
-def _has_rules(estimator: BaseEstimator) -> bool:
-    """Whether it was fitted, and to rules."""
-    return isinstance(getattr(estimator, "model_", None), RuleModel)
-
-
 class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
     """Large-margin classifier trained for probability boundaries: hard, weighted, reject option, risk groups, soft.
 
@@ -350,7 +345,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         """The coefficient of each rule: it is added where the rule holds and subtracted where not."""
         return self._rule_model().coefficients
 
-    @available_if(_has_rules)  # type: ignore[untyped-decorator]
+    @available_if(lambda estimator: isinstance(getattr(estimator, "model_", None), RuleModel))  # type: ignore[untyped-decorator]
     def rules_table(self) -> dict[str, list[object]]:
         """Return the rules as columns: rule, coefficient, support, precision, probability, as those of ULSClassifier."""
         return rules_columns(self, (self._rule_model(),))

@@ -26,7 +26,7 @@ from permissible.table.reading import names_of, read
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
-from permissible.validation.numbers import flag
+from permissible.validation.numbers import flag, whole_number
 
 if TYPE_CHECKING:
     from permissible.models.card.explanation import Explanation
@@ -140,7 +140,8 @@ class Classifier(Exports):
         ----------
         X : rows
         n_steps : int, optional
-            The number of terms to name, those with the largest effect first; the others are summed up in one step.
+            The number of terms, or of tests of a tree, to name: those with the largest effect. The others are summed up in
+            one step.
 
         Returns
         -------
@@ -150,10 +151,11 @@ class Classifier(Exports):
         """
         from permissible.models.card.explanation import Outcomes, explain_card, explain_tree
 
+        whole_number("n_steps", n_steps, 0, none="all")
         costs = self._costs()
         outcomes = Outcomes(np.asarray(self.classes_), self.predict_proba(X), costs)
         if isinstance(self.model_, TreeModel):
-            return explain_tree(self.model_, self._rows(X), outcomes, threads(self.n_jobs))
+            return explain_tree(self.model_, self._rows(X), outcomes, n_steps, threads(self.n_jobs))
         return explain_card(card_of(self), table_of(self, X), outcomes, n_steps)
 
     def reasons(self, X: object, k: int = 4, *, decision: object = None) -> "list[Reasons]":

@@ -121,7 +121,9 @@ class Exports(FittedClassifier):
         from permissible.estimators.pictures.tree import predicted_at_nodes
         from permissible.models.kinds.tree import TreeModel
         from permissible.models.render import text
+        from permissible.validation.numbers import whole_number
 
+        whole_number("max_rules", max_rules, 0, none="all")
         model = getattr(self, "model_", None)
         if isinstance(model, TreeModel):
             return text.tree_text(model, labels_of(self), predicted_at_nodes(self))
@@ -149,7 +151,9 @@ class Exports(FittedClassifier):
         from permissible.estimators.pictures.terms import plot_terms
         from permissible.estimators.pictures.tree import plot_tree
         from permissible.models.kinds.tree import TreeModel
+        from permissible.validation.numbers import count
 
+        count("n_terms", n_terms)
         if isinstance(getattr(self, "model_", None), TreeModel):
             return plot_tree(self, ax)
         return plot_terms(card_of(self), labels_of(self), ax, n_terms)

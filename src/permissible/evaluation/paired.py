@@ -45,12 +45,9 @@ def wilcoxon(first: AnyArray, second: AnyArray) -> Paired:
     return Paired(float(np.mean(gap)), float(test.statistic), float(test.pvalue))
 
 
-def ranks(table: AnyArray, decimals: int = 12) -> AnyArray:
-    """Rank the methods on each data set, 1 the smallest, ties get their mean rank.
-
-    Values are first rounded to `decimals`, so that equal error rates summed in another order stay equal.
-    """
-    return np.asarray(stats.rankdata(np.round(table, decimals), axis=1), dtype=np.float64)
+def ranks(table: AnyArray) -> AnyArray:
+    """Rank the methods on each data set, 1 the smallest, ties get their mean rank; values count to 12 decimals."""
+    return np.asarray(stats.rankdata(np.round(table, 12), axis=1), dtype=np.float64)
 
 
 def average_ranks(table: AnyArray) -> AnyArray:

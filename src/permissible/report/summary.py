@@ -153,6 +153,7 @@ def summarise(
     how = Resampling(n_bootstrap=RESAMPLES)
     tables = judge(codes, proba, judged_classes, weight, Judgement(deciding, None, how, groups))
     names, compared = names_of(models), Judgement(deciding, None, how)
+    probas = {name: np.asarray(model.predict_proba(X)) for name, model in zip(names[1:], others, strict=True)}
     weights = weights_of(weight, len(codes))
     return Summary(
         title=title or f"Model report: {classes_in_words(classes)}",
@@ -165,7 +166,7 @@ def summarise(
         answer=answer(tables["decision"], deciding, classes),
         tables=tables,
         rivals=tuple(
-            rival(model, name, _by_class(model, X, order), proba, codes, weights, compared, judged_classes)
+            rival(model, name, probas[name][:, order], proba, codes, weights, compared, judged_classes)
             for model, name in zip(others, names[1:], strict=True)
         ),
         metrics=tuple(metrics(codes, proba, chosen, weight)),
@@ -211,11 +212,6 @@ def _checked(models: Sequence[Any]) -> Sequence[Classifier]:
     if len(classes) == len(models) and any(other != classes[0] for other in classes):
         raise refusal("estimator", "models of the same classes", Words(" and ".join(map(str, classes))))
     return models
-
-
-def _by_class(model: Classifier, X: object, order: list[int]) -> FloatArray:
-    """The probabilities of a model, its classes in the given order."""
-    return np.asarray(model.predict_proba(X), dtype=np.float64)[:, order]
 
 
 def _given(proba: ArrayLike, shape: tuple[int, ...]) -> FloatArray:

@@ -46,7 +46,7 @@ def recourse(
         raise refusal("x", "one row", Words(f"{row.n_rows} rows"))
     known = _positions(costs or {}, card.schema, "costs")
     prices = None if costs is None else {known[name]: real_number("costs", value) for name, value in costs.items()}
-    held = list(_positions(fixed, card.schema, "fixed").values())
+    held = list(_positions([fixed] if isinstance(fixed, str) else fixed, card.schema, "fixed").values())
     problem = problem_of(card, row, prices, held, count("max_columns", max_columns))
     actions = actions_for(estimator, decision)
 

@@ -156,16 +156,13 @@ def _decision(table: Columns) -> Section:
 
 def _difference(table: Columns) -> Section:
     rows = [
-        (line["model"], WORDS.get(line["measure"], line["measure"]), _at(line["threshold"]),
+        (line["model"], WORDS.get(line["measure"], line["measure"]),
+         "" if np.isnan(line["threshold"]) else f"{line['threshold']:g}",
          figure(line["difference"], line["low"], line["high"], 4))
         for line in _lines(table)
     ]  # fmt: skip
     title = "Paired differences: more net benefit is better, less cost is better"
     return Section(title, ("difference", "of", "at threshold", "value"), tuple(rows))
-
-
-def _at(threshold: float) -> str:
-    return "" if np.isnan(threshold) else f"{threshold:g}"
 
 
 def _thresholds(table: Columns) -> Section:

@@ -22,6 +22,7 @@ from permissible.models.card.scorecard import (
     words,
 )
 from permissible.models.kinds.tree import TreeModel
+from permissible.models.model import counted
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
 
@@ -114,7 +115,7 @@ def explain_card(card: Scorecard, table: Table, outcomes: Outcomes, n_steps: int
         steps = [Step(text, tuple(merged[text].tolist()), holding[text], negated[text]) for text in order[:n_steps]]
         rest = [merged[text] for text in order[len(steps) :]]
         if rest:
-            steps.append(Step(f"{len(rest)} other terms", tuple(np.sum(rest, axis=0).tolist())))
+            steps.append(Step(counted(len(rest), "other term"), tuple(np.sum(rest, axis=0).tolist())))
         scores = start + added[:, row].sum(axis=0)
         found.append(_explanation(outcomes, row, start, tuple(steps), scores))
     return found
@@ -127,8 +128,10 @@ def _opposite(term: PlainTerm, card: Scorecard) -> str:
     return ""
 
 
-def explain_tree(tree: TreeModel, table: Table, outcomes: Outcomes, n_threads: int = 1) -> list[Explanation]:
-    """One explanation a row: the tests that it passed (the linearised tree along one path)."""
+def explain_tree(
+    tree: TreeModel, table: Table, outcomes: Outcomes, n_steps: int | None = None, n_threads: int = 1
+) -> list[Explanation]:
+    """One explanation a row: the tests that it passed (the linearised tree along one path), the weakest summed in one step."""
     scores = tree.node_score.reshape(tree.n_nodes, -1)
     known: dict[int, Explanation] = {}
     leaves = tree.apply(table, n_threads).tolist()
@@ -137,10 +140,13 @@ def explain_tree(tree: TreeModel, table: Table, outcomes: Outcomes, n_threads: i
             nodes = [leaf]
             while nodes[-1]:
                 nodes.append(int(tree.parent[nodes[-1]]))
-            moved = np.diff(scores[nodes[::-1]], axis=0).tolist()
-            tests = zip(tree.path(leaf), moved, strict=True)
-            steps = tuple(Step(literal_words(literal, tree), tuple(values), True) for literal, values in tests)
-            known[leaf] = _explanation(outcomes, row, scores[0], steps, scores[leaf])
+            moved, path = np.diff(scores[nodes[::-1]], axis=0), tree.path(leaf)
+            named = sorted(np.argsort(-np.abs(moved).max(axis=1, initial=0.0), kind="stable")[:n_steps].tolist())
+            steps = [Step(literal_words(path[k], tree), tuple(moved[k].tolist()), True) for k in named]
+            if len(named) < len(path):
+                rest = np.delete(moved, named, axis=0).sum(axis=0)
+                steps.append(Step(counted(len(path) - len(named), "other test"), tuple(rest.tolist())))
+            known[leaf] = _explanation(outcomes, row, scores[0], tuple(steps), scores[leaf])
     return [known[leaf] for leaf in leaves]
 
 
