@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from permissible.decisions import Decision
 from permissible.estimators.fitted import FittedClassifier
+from permissible.validation.numbers import count, whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +64,6 @@ class Exports(FittedClassifier):
         from permissible.estimators.classifier import actions_for, card_of
         from permissible.models.render import sql
         from permissible.models.render.reasons import reasons_sql
-        from permissible.validation.numbers import count
 
         card, k = card_of(self), count("reasons", reasons, 0)
 
@@ -121,7 +121,6 @@ class Exports(FittedClassifier):
         from permissible.estimators.pictures.tree import predicted_at_nodes
         from permissible.models.kinds.tree import TreeModel
         from permissible.models.render import text
-        from permissible.validation.numbers import whole_number
 
         whole_number("max_rules", max_rules, 0, none="all")
         model = getattr(self, "model_", None)
@@ -151,7 +150,6 @@ class Exports(FittedClassifier):
         from permissible.estimators.pictures.terms import plot_terms
         from permissible.estimators.pictures.tree import plot_tree
         from permissible.models.kinds.tree import TreeModel
-        from permissible.validation.numbers import count
 
         count("n_terms", n_terms)
         if isinstance(getattr(self, "model_", None), TreeModel):
