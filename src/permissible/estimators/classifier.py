@@ -12,11 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible.decisions import CostMatrix, Decision, Hard, decision_for
 from permissible.decisions.words import worded
-from permissible.estimators.exports import Exports
-from permissible.estimators.fitted import FittedClassifier
+from permissible.estimators.exports import Exports, FittedClassifier
 from permissible.estimators.input.matrix import matrix, numeric_schema
-from permissible.estimators.input.target import codes_among
-from permissible.estimators.input.training import check_names, rows, threads
+from permissible.estimators.input.training import check_names, codes_among, rows, threads
 from permissible.models.card.actions import Actions, actions_of, predicting
 from permissible.models.card.scorecard import Scorecard
 from permissible.models.kinds.rules import normalised_margins

@@ -1,4 +1,4 @@
-"""The exports of every estimator: SQL, ONNX, Python, text, HTML. Each reads the estimator's scorecard.
+"""What every fitted classifier stores, and its exports: SQL, ONNX, Python, text, HTML, which read its scorecard.
 
 An estimator inherits `Exports`. The renderings are imported when first used, so that importing the library stays fast.
 """
@@ -9,13 +9,38 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from permissible.decisions import Decision
-from permissible.estimators.fitted import FittedClassifier
+from permissible.models.card.actions import Actions
+from permissible.models.model import Model
+from permissible.table.schema import Kind, Schema
+from permissible.types import AnyArray
 from permissible.validation.numbers import count, whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from permissible.models.render.dialects import Dialect
+
+
+class FittedClassifier:
+    """The attributes of a fitted classifier, and how it decides: the type that functions of fitted classifiers take."""
+
+    model_: Model
+    classes_: AnyArray
+    n_features_in_: int
+    feature_names_in_: AnyArray
+    schema_: Schema
+    column_kinds_: tuple[Kind, ...]
+    decision_: Decision | None
+    notes_: dict[str, Any]
+    n_jobs: int | None
+
+    def _predicting(self) -> Actions:
+        """What `predict` does, for the exports too."""
+        raise NotImplementedError
+
+    def _deciding(self, decision: object) -> Decision:
+        """The given decision, else the one that the estimator was saved with, else that of the fit."""
+        raise NotImplementedError
 
 
 class Exports(FittedClassifier):

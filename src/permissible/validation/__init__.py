@@ -13,8 +13,7 @@ from permissible.validation.arrays import (
     summable,
     weights,
 )
-from permissible.validation.names import did_you_mean, one_of
-from permissible.validation.refusal import Words, refusal, refusal_type, shown
+from permissible.validation.refusal import Words, did_you_mean, one_of, refusal, refusal_type, shown
 
 __all__ = [
     "Words",

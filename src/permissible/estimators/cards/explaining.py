@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from permissible.estimators.classifier import actions_for, card_of, table_of
-from permissible.estimators.fitted import FittedClassifier
+from permissible.estimators.exports import FittedClassifier
 from permissible.models.card.actions import Actions
 from permissible.models.card.reasons import Reasons, reasons_of, rule_terms
 from permissible.models.card.recourse import Cell, Recourse, RecourseProblem, Search, problem_of

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from permissible import losses
 from permissible.bins.binning import Binning
 from permissible.bins.encoding import encode
-from permissible.estimators.input.target import codes_among
-from permissible.estimators.input.training import TrainingRows
+from permissible.estimators.input.training import TrainingRows, codes_among
 from permissible.estimators.input.weights import canonical, in_unit, row_weights
 from permissible.estimators.parameters.constraints import rule_constraints
 from permissible.learners.uls.fit import Task

@@ -13,7 +13,7 @@ from permissible.validation import refusal_type
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from permissible.estimators.fitted import FittedClassifier
+    from permissible.estimators.exports import FittedClassifier
 
 NEGATIVE, EVEN, POSITIVE = (0.85, 0.45, 0.10), (0.97, 0.97, 0.97), (0.15, 0.45, 0.75)  # colour-blind safe
 

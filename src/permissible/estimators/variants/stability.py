@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from permissible.bins.describe import rule_words
 from permissible.bins.literal import Rule
 from permissible.estimators.fit_warning import DoubtfulFitWarning
-from permissible.estimators.input.target import codes_among
+from permissible.estimators.input.training import codes_among
 from permissible.types import FloatArray, IntArray
 from permissible.validation import Words, refusal
 from permissible.validation.numbers import count

@@ -8,8 +8,7 @@ import numpy as np
 
 from permissible import losses
 from permissible.estimators.input.matrix import matrix, numeric_schema, refuse_huge
-from permissible.estimators.input.target import decode_target
-from permissible.estimators.input.training import positive_rows, refuse_one_class, remember
+from permissible.estimators.input.training import decode_target, positive_rows, refuse_one_class, remember
 from permissible.estimators.input.weights import canonical, row_weights, with_class_weight
 from permissible.estimators.parameters.uls import goes_on, plan, refuse_other_data
 from permissible.estimators.progress import watched
