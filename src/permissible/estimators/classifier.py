@@ -24,6 +24,7 @@ from permissible.table.reading import names_of, read
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
+from permissible.validation import real_numbers
 from permissible.validation.numbers import flag, whole_number
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class Classifier(Exports):
     def margin_distribution(self, X: object, y: object, at: object = None) -> tuple[FloatArray, FloatArray]:
         """Return thresholds and the fraction of margins up to each (cumulative margin distribution of [T])."""
         margins = np.sort(self.margins(X, y))
-        thresholds = np.unique(margins) if at is None else np.asarray(at, dtype=np.float64)
+        thresholds = np.unique(margins) if at is None else real_numbers("at", at, "an array of margins")
         return thresholds, np.searchsorted(margins, thresholds, side="right") / len(margins)
 
     def explain(self, X: object, n_steps: int | None = None) -> "list[Explanation]":

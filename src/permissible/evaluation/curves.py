@@ -12,6 +12,7 @@ from permissible.evaluation.metrics import LOG_LOSS
 from permissible.models.card.scorecard import Scorecard, scores
 from permissible.table.table import Table
 from permissible.types import ArrayLike, FloatArray, IntArray
+from permissible.validation.numbers import count
 
 POINTS = 101
 
@@ -31,6 +32,7 @@ def reliability(
     happened: ArrayLike, predicted: ArrayLike, n_bins: int = 10, weight: ArrayLike | None = None, z: float = Z95
 ) -> list[ReliabilityBin]:
     """Bins of about equal size by predicted probability, with Wilson's intervals; equal predictions share a bin."""
+    count("n_bins", n_bins)
     rows = judged(happened, predicted, weight)
     (negative, positive), p = rows.cells.counts[0], rows.cells.probability
     counts = negative + positive

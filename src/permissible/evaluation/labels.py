@@ -19,6 +19,8 @@ def truth_of(y: ArrayLike, n_rows: int, n_classes: int, classes: Sequence[object
     labels = np.asarray(y)
     texts = labels.dtype.kind in "OUS"
     if classes is not None and labels.ndim == 1:
+        if len(set(classes)) < len(classes):
+            raise refusal("classes", "different names", list(classes))
         known = np.asarray(classes, dtype=object if len({type(name) for name in classes}) > 1 else None)
         if len(known) != n_classes:
             raise refusal("classes", f"one for each of the {n_classes} columns of `proba`", Words(f"{len(known)}"))

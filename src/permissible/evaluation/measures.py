@@ -67,10 +67,6 @@ def _auc(cells: Cells) -> FloatArray:
     return ratio((positive * below).sum(axis=1), negative.sum(axis=1) * positive.sum(axis=1))
 
 
-def _brier(cells: Cells) -> FloatArray:
-    return briers(cells, np.broadcast_to(cells.probability, cells.counts[:, 0].shape))
-
-
 def calibration_measures(all_rows: Cells) -> tuple[Statistic, ...]:
     """Return the figures of `calibration_summary`; resamples start their fits from the estimates of all rows."""
     large, both = cache(lambda: intercepts(all_rows)), cache(lambda: slopes(all_rows))
@@ -92,7 +88,7 @@ def calibration_measures(all_rows: Cells) -> tuple[Statistic, ...]:
         Statistic("intercept", "calibration intercept", intercept),
         Statistic("slope", "calibration slope", slope),
         Statistic("auc", "area under the ROC curve", _auc),
-        Statistic("brier", "Brier score", _brier),
+        Statistic("brier", "Brier score", lambda cells: briers(cells, cells.probability)),
         Statistic("miscalibration", "miscalibration", lambda cells: parts(cells)[:, 0], reflected=True),
         Statistic("discrimination", "discrimination", lambda cells: parts(cells)[:, 1], reflected=True),
         Statistic("uncertainty", "uncertainty", lambda cells: parts(cells)[:, 2]),

@@ -9,7 +9,7 @@ from permissible.decisions import CostMatrix, class_codes
 from permissible.decisions.documents import costs_for
 from permissible.report.displays.axes import Axes, axes_or_new
 from permissible.types import FloatArray
-from permissible.validation import one_of
+from permissible.validation import Words, one_of, refusal
 
 TITLES = {"count": "rows", "share": "share of the true class", "cost": "share of the total cost"}
 
@@ -52,6 +52,8 @@ class CostDisplay:
     ) -> "CostDisplay":
         """Count decisions: `decided` holds labels, or with `classes` their positions and -1 for no decision."""
         truth, chosen = np.asarray(y), np.asarray(decided)
+        if truth.shape != chosen.shape:
+            raise refusal("decided", f"one decision for each of the {truth.size} rows", Words(f"shape {chosen.shape}"))
         labels = np.unique(truth) if classes is None else np.asarray(classes)
         rows = class_codes(truth, labels)
         as_index = chosen.dtype.kind in "iu" and bool(np.any(chosen == -1)) and -1 not in labels.tolist()
