@@ -40,8 +40,8 @@ from benchmarks.data import log_loss
 from papers.datasets import load
 from papers.datasets.dataset import Dataset
 from permissible.estimators.classifier import table_of
-from permissible.models.card.evaluate import holds
 from permissible.models.card.from_model import scorecard
+from permissible.models.card.scorecard import holds
 
 SETS = (
     *("breast-cancer", "breast-w", "colic", "credit-a", "diabetes", "echocardiogram", "haberman", "heart-cleveland"),

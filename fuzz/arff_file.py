@@ -2,8 +2,8 @@
 
 from fuzz.target import SCRATCH, allowed, run
 from permissible.table.files import open_table
-from permissible.table.files.errors import FileError
 from permissible.table.files.reader import whole
+from permissible.table.files.text import FileError
 
 HEADER = b"@relation r\n@attribute a numeric\n@attribute 'b c' {x, 'y z', w}\n@attribute s string\n@data\n"
 

@@ -34,5 +34,5 @@ if __name__ == "__main__":
         "permissible.cli.io.model_options",
         "permissible.cli.options",
         "permissible.decisions.binary",
-        "permissible.validation.boundaries",
+        "permissible.validation.arrays",
     )

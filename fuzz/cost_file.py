@@ -33,4 +33,4 @@ def table(data: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    run(one, "permissible.decisions.builders", "permissible.decisions.cost", "permissible.validation.costs")
+    run(one, "permissible.decisions.builders", "permissible.decisions.cost", "permissible.validation.arrays")

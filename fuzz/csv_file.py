@@ -4,8 +4,8 @@ import gzip
 
 from fuzz.target import SCRATCH, allowed, run
 from permissible.table.files import open_table
-from permissible.table.files.errors import FileError
 from permissible.table.files.reader import whole
+from permissible.table.files.text import FileError
 
 
 def one(data: bytes) -> None:

@@ -1,9 +1,11 @@
 """Literals read as people would say them, and the literals of a column are those its bins allow."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from permissible.bins.describe import describe, describe_rule
+from permissible.bins.describe import literal_words, rule_words
 from permissible.bins.encoding import encode
 from permissible.bins.find import find_bins
 from permissible.bins.literal import Literal, category_literal, threshold_literal
@@ -12,6 +14,11 @@ from permissible.table import Column, Schema, read
 SCHEMA = Schema(
     (Column("age"), Column("colour", "categorical", ("blue", "green", "red", 7, "")), Column("smoker", "boolean"))
 )
+
+
+def about(schema=SCHEMA, codes=None, seen_missing=None):
+    """What a model tells of its columns."""
+    return SimpleNamespace(schema=schema, code_of_category=codes or {}, seen_missing=seen_missing)
 
 
 @pytest.mark.parametrize(
@@ -33,23 +40,24 @@ SCHEMA = Schema(
     ],
 )
 def test_a_literal_reads_as_people_would_say_it(literal, words):
-    assert describe(literal, SCHEMA) == words
+    assert literal_words(literal, about()) == words
 
 
 def test_what_becomes_of_missing_values_may_be_left_unsaid():
-    assert describe(Literal(0, ">", 40.0, (3,), missing=True), SCHEMA, has_missing=False) == "age > 40"
+    assert literal_words(Literal(0, ">", 40.0, (3,), missing=True), about(seen_missing=(1,))) == "age > 40"
 
 
 def test_rules_are_joined_by_and():
     assert (
-        describe_rule((Literal(0, "<=", 3.0, (0,)), Literal(2, ">", 0.5, (0,))), SCHEMA) == "age <= 3 and smoker = true"
+        rule_words((Literal(0, "<=", 3.0, (0,)), Literal(2, ">", 0.5, (0,))), about()) == "age <= 3 and smoker = true"
     )
-    assert describe_rule((), SCHEMA) == "always"
+    assert rule_words((), about()) == "always"
+    assert rule_words((Literal(0, ">", 40.0, (3,)), Literal(0, "<=", 60.0, (7,))), about()) == "40 < age <= 60"
 
 
 def test_categories_that_share_a_bin_are_not_named():
     codes = np.array([1, 254, 0, 254, 254], dtype=np.uint8)
-    assert describe(Literal(1, "in", codes=(0,)), SCHEMA, codes) == "colour = red"
+    assert literal_words(Literal(1, "in", codes=(0,)), about(codes={1: codes})) == "colour = red"
 
 
 def literals_of(binning, column):
@@ -68,7 +76,7 @@ def test_the_literals_of_a_column_cover_what_their_words_say():
     binning = find_bins(table)
     binned = encode(binning, table)
     covered = {
-        describe(literal, binning.schema): literal.covers(binned.column_codes(j)).tolist()
+        literal_words(literal, about(binning.schema)): literal.covers(binned.column_codes(j)).tolist()
         for j in range(3)
         for literal in literals_of(binning, j)
     }

@@ -104,10 +104,9 @@ def test_no_rows_and_no_columns():
 
 
 def test_large_tables_are_sampled_without_regard_to_order_or_repetition(monkeypatch):
+    sample = finding.sample_rows
     monkeypatch.setattr(finding, "SAMPLE_ROWS", 500)
     monkeypatch.setattr(finding, "sample_rows", lambda hashes: sample(hashes, 500))
-    from permissible.bins.sampling import sample_rows as sample
-
     rng = np.random.default_rng(1)
     X = np.column_stack([rng.normal(size=3000), rng.integers(0, 7, 3000), rng.integers(0, 2000, 3000)])
     X[5, 1] = 99.0

@@ -299,7 +299,7 @@ def test_fit_says_which_loss_auto_chose(tmp_path):
 
 def test_a_missing_extra_is_told_before_the_fit(tmp_path, monkeypatch):
     written(tmp_path / "rows.csv", {"x": VALUE, "y": LABEL})
-    monkeypatch.setattr("permissible.cli.io.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("permissible.cli.io.writing.find_spec", lambda name: None)
     told = run("fit", "rows.csv", "-t", "y", *MODEL, "--report", "r.html", cwd=tmp_path)
     assert refused(told, 1, "jinja2", "pip install 'permissible[report]'")
     assert not (tmp_path / "model.json").exists()

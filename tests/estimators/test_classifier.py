@@ -99,3 +99,36 @@ def test_coef_is_one_number_a_column_and_rules_have_coefficients(y):
 
 def test_a_kernel_has_no_importance_by_column():
     assert not hasattr(pm.BoundaryClassifier(kernel="rbf").fit(X, TWO), "feature_importances_")
+
+
+def test_an_explanation_of_a_tree_names_its_strongest_tests_and_sums_up_the_others():
+    tree = pm.UDTClassifier(max_leaf_nodes=8).fit(X, TWO)
+    for whole, short in zip(tree.explain(X[:20]), tree.explain(X[:20], n_steps=1), strict=True):
+        strongest = max(whole.steps, key=lambda step: abs(step.adds[0]))
+        assert short.steps[0] == strongest
+        assert len(short.steps) == min(len(whole.steps), 2)
+        assert sum(step.adds[0] for step in short.steps) == pytest.approx(whole.scores[0] - whole.start[0])
+
+
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("n_steps", lambda model: model.explain(X[:1], n_steps=-1)),
+        ("n_steps", lambda model: model.explain(X[:1], n_steps="all")),
+        ("max_rules", lambda model: model.to_text(max_rules=-1)),
+        ("max_rules", lambda model: model.to_text(max_rules="all")),
+        ("n_terms", lambda model: model.plot(n_terms=0)),
+    ],
+)
+def test_how_much_is_shown_is_a_whole_number(argument, call):
+    for model in (pm.ULSClassifier.compact(3, early_stopping=False), pm.UDTClassifier(max_leaf_nodes=3)):
+        with pytest.raises((TypeError, ValueError), match=f"`{argument}` must be an integer of at least"):
+            call(model.fit(X, TWO))
+
+
+def test_the_name_of_one_column_stands_for_a_list_of_it():
+    named = {f"col{j}": X[:, j] for j in range(5)}
+    model = pm.ULSClassifier.compact(3, early_stopping=False).fit(named, TWO)
+    assert model.to_sql(keep="col4") == model.to_sql(keep=["col4"]) != model.to_sql()
+    row = {name: values[:1] for name, values in named.items()}
+    assert model.recourse(row, fixed="col1") == model.recourse(row, fixed=["col1"])

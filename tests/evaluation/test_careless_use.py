@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 import permissible as pm
 from permissible import metrics
 from permissible.evaluation.intervals import percentile
+from permissible.report.displays.cost import CostDisplay
 from permissible.report.summary import summarise
 from tests.evaluation.test_net_benefit import judged_rows
 
@@ -204,3 +205,24 @@ def test_splits_may_be_truth_values_and_folds_a_numpy_integer():
         pm.validate(LogisticRegression(), X, y, cv=np.int64(3), n_bootstrap=0).about
         == "60 rows, 3-fold cross-validation"
     )
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: metrics.decision_benefit([0, 1, 1, 0], BY_NAME, pm.Hard(), classes=["a", "a"]),
+            "`classes` must be dif",
+        ),
+        (lambda: pm.CalibrationDisplay.from_predictions([0, 1], [0.2, 0.9], n_bins=0), "`n_bins` must be an integer"),
+        (lambda: pm.CalibrationDisplay.from_predictions([0, 1], [0.2, 0.9], n_bins="a"), "`n_bins` must be an integer"),
+        (lambda: CostDisplay.of([0, 1, 1], [0, 1]), "`decided` must be one decision for each of the 3 rows"),
+        (
+            lambda: pm.UDTClassifier().fit([[0], [1]], [0, 1]).margin_distribution([[0], [1]], [0, 1], at="a"),
+            "`at` must be an array of margins",
+        ),
+    ],
+)
+def test_what_would_pass_in_silence_or_fail_in_numpy_is_refused(call, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        call()

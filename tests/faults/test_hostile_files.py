@@ -12,7 +12,7 @@ from permissible.estimators.files.save_load import FORMAT, _checksum, document_o
 from permissible.models.files import strict_json
 from permissible.models.files.strict_json import dump, parse
 from permissible.table.files import open_table
-from permissible.table.files.errors import FileError
+from permissible.table.files.text import FileError
 from tests.faults.subjects import ESTIMATORS, good
 
 X, Y = good(60)

@@ -14,8 +14,8 @@ CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "exampl
 
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
 FORMAT_SKIPS = 19
-PACKAGE_LINES = 33_220  # without LATER; 27,000 is the aim
-LATER_LINES = 12_760
+PACKAGE_LINES = 33_000  # without LATER; 27,000 is the aim
+LATER_LINES = 12_330
 CORE_LINES = 14_000  # without LATER_CORE
 LATER_CORE_LINES = 4_650
 UNTYPED = 328  # uses of `Any`: values of other libraries (docs/adr/0014-object-not-any.md)
@@ -27,17 +27,14 @@ LATER = (
     "learners/trees/boosted",
     "estimators/uls_trees",
     "models/kinds/boosted",
-    "kernels/reference/drawn",
     "learners/mcboost/tree_",
     # point cards, reasons, recourse and constraints
     "learners/points",
     "models/points",
-    "models/files/points",
     "estimators/cards",
     "learners/constraints",
     "models/card/recourse",
     "models/card/reasons",
-    "models/kinds/tree_monotone",
     "estimators/parameters/constraints",
     "estimators/variants/stability",
     # rules of boundary classifiers, the structured SVM
@@ -57,7 +54,6 @@ LATER = (
     "losses/multiclass/gamma_phi",
     "losses/own/proper",
     "losses/own/tabulation",
-    "losses/log_cosh",
     "learners/uls/guarantees",
     "learners/uls/criteria",
     "learners/mcboost/linear/own",
@@ -75,14 +71,12 @@ LATER = (
     "report/answer",
     "report/checklist",
     "report/comparison",
-    "report/described",
     "report/explorer",
     # files as people have them, and the demo
     "cli/io/columns",
     "cli/io/contenders",
     "cli/io/notices",
     "cli/io/judging",
-    "cli/io/extras",
     "cli/verbs/demo",
     "table/files/notations",
     "datasets",

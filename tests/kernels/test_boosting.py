@@ -11,9 +11,8 @@ from permissible import losses
 from permissible.bins.literal import Literal
 from permissible.kernels._core import boosting as kernels
 from permissible.kernels.reference import boosting as reference
-from permissible.kernels.reference import drawn
 from permissible.losses.surrogate import compiled
-from permissible.models.card.evaluate import holds
+from permissible.models.card.scorecard import holds
 from permissible.models.kinds.rules import RuleModel
 from permissible.table import read
 
@@ -90,7 +89,7 @@ def test_sampled_histograms_are_those_of_the_twin(seed, n_rows, threshold, two_s
     given_curvature = curved if two_sums else None
     about = (signed, given_curvature, copies, mask, *grids, threshold, seed, hashes)
     found = kernels.histogram(blocks, 9, *about)
-    g, h, unit = drawn.sampled(signed, curved if two_sums else 0 * curved, hashes, threshold, seed)
+    g, h, unit = reference.sampled(signed, curved if two_sums else 0 * curved, hashes, threshold, seed)
     values = [(g, grids[0] * unit)] + ([(h, grids[1] * unit)] if two_sums else [])
     expected = reference.histogram(codes, values, None if mask is None else mask.astype(bool), copies)
     assert np.array_equal(found, expected)

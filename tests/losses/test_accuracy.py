@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from permissible import losses
-from permissible.losses.power import power_inverse
+from permissible.losses.catalogue import power_inverse
 from tests import phi_referee as referee
 
 CASES = [
@@ -115,5 +115,5 @@ def test_shape_is_kept_and_a_scalar_gives_a_float(name):
 def test_the_newton_iterations_of_the_power_link_end_long_before_their_limit(u, monkeypatch):
     x = -np.concatenate(([0.0], 10.0 ** np.linspace(-300, 300, 2001), np.linspace(0, 5, 501)))
     within = power_inverse(x, u)
-    monkeypatch.setattr("permissible.losses.power.STEPS", 30)
+    monkeypatch.setattr("permissible.losses.catalogue.STEPS", 30)
     assert np.array_equal(within, power_inverse(x, u))

@@ -386,3 +386,12 @@ def test_a_warning_is_given_once_where_it_is_due(category, name):
 @pytest.mark.parametrize(("category", "name"), [(c, name) for c, (_, no) in WARNINGS.items() for name in no])
 def test_a_warning_is_not_given_where_it_is_not_due(category, name):
     assert caught_by(WARNINGS[category][1][name]) == []
+
+
+def test_a_doubt_names_the_categories_of_its_rule():
+    """Of more than 254 categories the bins are not in the order of the categories."""
+    codes = np.concatenate([np.repeat(np.arange(300), 4), np.full(100, 298)])
+    y = (codes == 298) | (np.arange(len(codes)) % 2 == 0)
+    X = {"shop": np.array([f"shop {code:03d}" for code in codes], dtype=object)}
+    with pytest.warns(pm.DoubtfulFitWarning, match="along the rule 'shop = shop 298'"):
+        rules(n_rounds=1, max_literals=1, l2_regularization=0.0, learning_rate=1.0).fit(X, y)

@@ -1,73 +1,60 @@
-"""A literal in words: `age <= 41.5`, `colour in {red, blue}`, `age is missing`, `age > 41.5 or missing`.
+"""Literals and rules in words: `age <= 41.5`, `colour in {red, blue}`, `age is missing`, `age > 41.5 or missing`.
 
 Both bounds of a column are one interval, `40 < age <= 60`.
 """
 
-from collections.abc import Callable
-
-import numpy as np
+from collections.abc import Mapping
+from typing import Protocol
 
 from permissible.bins.literal import Literal, Rule
 from permissible.table.schema import Category, Column, Schema
 from permissible.types import Codes
 
 
-def describe(
-    literal: Literal, schema: Schema, code_of_category: Codes | None = None, *, has_missing: bool = True
-) -> str:
-    """Describe what a literal tests.
+class Vocabulary(Protocol):
+    """What a description of literals needs to know about a model; scorecards and trees provide it."""
 
-    `code_of_category` is the bin of each category, where it is not simply the category's position (more than 254 categories);
-    `has_missing` says whether the column has missing values, so that they are mentioned.
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
 
-    Examples
-    --------
-    >>> from permissible.bins.describe import describe
-    >>> from permissible.bins.literal import Literal
-    >>> from permissible.table import Column, Schema
-    >>> schema = Schema((Column("age"), Column("colour", "categorical", ("blue", "green", "red"))))
-    >>> describe(Literal(0, ">", 41.5, (3,), missing=True), schema)
-    'age > 41.5 or missing'
-    >>> describe(Literal(1, "in", codes=(0, 2)), schema)
-    'colour in {blue, red}'
-    """
-    column = schema.columns[literal.column]
+    @property
+    def code_of_category(self) -> Mapping[int, Codes]:
+        """The bin of each category, by column, where it is not simply the category's position."""
+
+    @property
+    def seen_missing(self) -> tuple[int, ...] | None:
+        """The columns that had missing values in training; None: all may."""
+
+
+def literal_words(literal: Literal, about: Vocabulary) -> str:
+    """A literal in words; missing values are mentioned only where training had some."""
+    column = about.schema.columns[literal.column]
     if literal.test in ("missing", "present"):
         return f"{column.name} is {'missing' if literal.test == 'missing' else 'not missing'}"
-    words = f"{column.name} {_comparison(literal, column, code_of_category)}"
-    return f"{words} or missing" if literal.missing and has_missing else words
+    words = f"{column.name} {_comparison(literal, column, about.code_of_category.get(literal.column))}"
+    seen = about.seen_missing is None or literal.column in about.seen_missing
+    return f"{words} or missing" if literal.missing and seen else words
 
 
-def describe_rule(rule: Rule, schema: Schema) -> str:
-    """The literals of a rule joined by "and"; the empty rule covers everything.
-
-    Examples
-    --------
-    >>> from permissible.bins.describe import describe_rule
-    >>> from permissible.bins.literal import Literal
-    >>> from permissible.table import Column, Schema
-    >>> describe_rule((Literal(0, ">", 40.0, (3,)), Literal(0, "<=", 60.0, (7,))), Schema((Column("age"),)))
-    '40 < age <= 60'
-    """
-    return " and ".join(described(rule, schema, lambda literal: describe(literal, schema))) or "always"
-
-
-def described(rule: Rule, schema: Schema, words: Callable[[Literal], str]) -> list[str]:
-    """Each literal in words, both bounds of a column as one interval."""
-    found, done = [], set[Literal]()
+def rule_words(rule: Rule, about: Vocabulary) -> str:
+    """The literals of a rule joined by "and"; an "or missing" among others is bracketed. The empty rule covers everything."""
+    parts, done = [], set[Literal]()
     for literal in rule:
         other = next((one for one in rule if _bounds(literal, one)), None)
         if literal in done:
             continue
         if other is None:
-            found.append(words(literal))
+            parts.append(literal_words(literal, about))
             continue
         lower, upper = (literal, other) if literal.test == ">" else (other, literal)
-        tail = " or missing" if words(upper).endswith(" or missing") else ""
-        name = schema.columns[literal.column].name
-        found.append(f"{number(lower.threshold)} < {name} <= {number(upper.threshold)}{tail}")
+        tail = " or missing" if literal_words(upper, about).endswith(" or missing") else ""
+        name = about.schema.columns[literal.column].name
+        parts.append(f"{number(lower.threshold)} < {name} <= {number(upper.threshold)}{tail}")
         done.add(other)
-    return found
+    if len(parts) > 1:
+        parts = [f"({part})" if part.endswith(" or missing") else part for part in parts]
+    return " and ".join(parts) or "always"
 
 
 def _bounds(one: Literal, other: Literal) -> bool:
@@ -81,17 +68,12 @@ def _comparison(literal: Literal, column: Column, code_of_category: Codes | None
         return f"= {'true' if literal.test == '>' else 'false'}"
     if literal.test in ("<=", ">"):
         return f"{literal.test} {number(literal.threshold)}"
-    names = [_category(category) for category in categories_of(literal, column, code_of_category)]
+    codes = range(len(column.categories)) if code_of_category is None else code_of_category.tolist()
+    pairs = zip(column.categories, codes, strict=True)
+    names = [_category(category) for category, code in pairs if code in literal.codes]
     if len(names) == 1:
         return f"{'=' if literal.test == 'in' else '!='} {names[0]}"
     return f"{literal.test} {{{', '.join(names)}}}"
-
-
-def categories_of(literal: Literal, column: Column, code_of_category: Codes | None = None) -> list[Category]:
-    """The categories that an "in" or "not in" literal names, in their order."""
-    codes = np.arange(len(column.categories)) if code_of_category is None else code_of_category
-    listed = set(literal.codes)
-    return [category for category, code in zip(column.categories, codes.tolist(), strict=True) if code in listed]
 
 
 def number(value: float) -> str:

@@ -15,9 +15,6 @@ def encode(binning: Binning, table: Table, n_threads: int = 1, out: Codes | None
 
     The codes do not depend on the number of threads. `out`, (n_blocks, n_rows, 8), is where to write, for instance a memory map.
 
-    Examples
-    --------
-    >>> from permissible.bins.encoding import encode
     >>> from permissible.bins.find import find_bins
     >>> from permissible.table import read
     >>> table = read({"age": [41, 42, 30, 30, None]})

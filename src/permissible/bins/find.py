@@ -3,20 +3,26 @@
 A column of at most `max_bins` distinct values is not approximated: a threshold lies between every two neighbours.
 Others get bins of equal weight from a sample of the rows; a value of more weight than a bin gets its own. A threshold
 is the shortest decimal near the midpoint that separates its neighbours, so that it is easy to read.
+
+A row is in the sample by the hash of its content and the seed, so equal rows go together and a row of weight 2 is the row
+twice. The sample depends neither on the order of the rows nor on how they are split into parts: two samples merge by
+keeping the smallest hashes of both.
 """
+
+import math
 
 import numpy as np
 
 from permissible.bins.binning import Binning, ColumnBins
-from permissible.bins.hashing import row_hashes
+from permissible.bins.hashing import Hashes, row_hashes
 from permissible.bins.literal import OTHER
-from permissible.bins.sampling import SAMPLE_ROWS, integer_weights, sample_rows, unit_weight
 from permissible.kernels._core import binning as kernels
 from permissible.table.schema import Column
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import AnyArray, Codes, FloatArray, IntArray
 from permissible.validation.numbers import whole_number
 
+SAMPLE_ROWS = 200_000
 NO_THRESHOLDS: FloatArray = np.zeros(0)
 NO_CODES: Codes = np.zeros(0, dtype=np.uint8)
 
@@ -29,9 +35,6 @@ def find_bins(
     A column has between 2 and 255 bins (a categorical one uses one of them for its rare categories). `seed` chooses the sample of
     200,000 rows that a larger table's quantiles come from. Weight 2 is the row twice, weight 0 the row left out.
 
-    Examples
-    --------
-    >>> from permissible.bins.find import find_bins
     >>> from permissible.table import read
     >>> find_bins(read({"age": [41, 42, 30, 30, None]})).columns[0].thresholds
     array([40. , 41.5])
@@ -126,3 +129,22 @@ def bins_of_masses(mass: IntArray, has_missing: bool, max_bins: int = 255) -> Co
     code_of_category = np.full(len(mass), OTHER, dtype=np.uint8)
     code_of_category[own] = np.arange(len(own), dtype=np.uint8)
     return ColumnBins(len(own), has_missing, NO_THRESHOLDS, code_of_category)
+
+
+def sample_rows(hashes: Hashes, limit: int = SAMPLE_ROWS) -> IntArray:
+    """The rows whose hash is among the `limit` smallest distinct ones, in order."""
+    return np.flatnonzero(hashes <= np.uint64(kernels.largest_kept(hashes, limit))).astype(np.int64, copy=False)
+
+
+def integer_weights(weight: FloatArray, total: float) -> IntArray:
+    """Weights as integers of at least 1, on a power-of-two grid on which `total` is below 2^60."""
+    return np.maximum(np.rint(weight * _grid(total)), 1.0).astype(np.int64)
+
+
+def unit_weight(n_rows: int) -> int:
+    """The integer weight of a row of weight 1 on the grid of `n_rows` such rows."""
+    return max(int(_grid(float(n_rows))), 1)
+
+
+def _grid(total: float) -> float:
+    return math.ldexp(1.0, 60 - math.frexp(total)[1]) if total > 0 else 1.0

@@ -7,6 +7,7 @@ hashes. A row's hash is a sum over its columns, to which a zero adds nothing; so
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -36,12 +37,7 @@ def row_hashes(table: Table, seed: int = 0, n_threads: int = 1) -> Hashes:
 def hash_matrix(X: Matrix, seed: int = 0, names: Sequence[str] | None = None, n_threads: int = 1) -> Hashes:
     """The hash of each row of a matrix, dense or CSR; columns without names are x0, x1, ... as in a table.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> from permissible.bins.hashing import row_hashes
-    >>> from permissible.bins.hashing import hash_matrix
     >>> from permissible.table import read
     >>> X = np.array([[1.0, 0.0], [0.0, 2.5], [1.0, -0.0]])
     >>> hashes = hash_matrix(X)
@@ -93,3 +89,20 @@ def finalised(h: Hashes) -> Hashes:
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(h ^ (h >> np.uint64(31)))
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The columns by which folds distinguish rows, each with its number (rows/keys.py chooses them), and the seed."""
+
+    columns: tuple[tuple[int, int], ...]
+    seed: int = 0
+
+    def of(self, codes: BinnedTable) -> Hashes:
+        """The key of each row."""
+        total = np.full(codes.n_rows, (self.seed * GOLDEN) & _WORD, dtype=np.uint64)
+        places = np.arange(1, 257, dtype=np.uint64)
+        for column, number in self.columns:
+            by_code = finalised(places * np.uint64(number | 1) + np.uint64(number))
+            total += by_code[codes.column_codes(column)]
+        return finalised(total)

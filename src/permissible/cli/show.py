@@ -7,25 +7,18 @@ from contextlib import contextmanager
 
 import typer
 
+from permissible.models.model import counted
+
 
 def say(text: str = "") -> None:
     """Print a line."""
     typer.echo(text)
 
 
-def many(count: int, one: str, more: str | None = None) -> str:
-    """A count with its noun, in the singular or plural.
-
-    >>> many(1, "row"), many(2, "row"), many(2, "class", "classes")
-    ('1 row', '2 rows', '2 classes')
-    """
-    return f"{count} {one if count == 1 else more or one + 's'}"
-
-
 def size_of(name: str, n_rows: int, n_columns: int, target: str, n_classes: int) -> str:
     """What a file to learn from holds."""
-    rows, columns, classes = many(n_rows, "row"), many(n_columns, "column"), many(n_classes, "class", "classes")
-    return f"{name}: {rows}, {columns}, target {target!r} with {classes}"
+    rows, columns = counted(n_rows, "row"), counted(n_columns, "column")
+    return f"{name}: {rows}, {columns}, target {target!r} with {counted(n_classes, 'class', 'classes')}"
 
 
 def as_json(data: object) -> None:

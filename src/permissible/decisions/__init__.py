@@ -1,9 +1,8 @@
 """Scores become actions: hard, weighted, reject, boundaries, soft, log loss, cost matrix; each with its theoretical loss."""
 
-from permissible.decisions.alignment import decision_for
 from permissible.decisions.binary import Boundaries, Hard, LogLoss, Reject, Soft, Weighted
 from permissible.decisions.cost import CostMatrix
-from permissible.decisions.documents import from_document
+from permissible.decisions.documents import decision_for, from_document
 from permissible.decisions.scoring import Decision, Scorer, class_codes
 
 __all__ = [

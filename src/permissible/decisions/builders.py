@@ -1,4 +1,4 @@
-"""Ways to build a cost matrix: class weights, a hierarchy, an ordered scale, a CSV file, the random ones of [B]."""
+"""Costs from what has a form of its own: a data frame, a hierarchy, a CSV file."""
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from permissible.types import ArrayLike, FloatArray
-from permissible.validation import Words, real_numbers, refusal, refusal_type, shown
-from permissible.validation.numbers import real_number, whole_number
+from permissible.types import FloatArray
+from permissible.validation import Words, refusal, refusal_type, shown
+from permissible.validation.numbers import real_number
 
 REJECT = "reject"
 Path: TypeAlias = tuple[int, ...]
@@ -46,16 +46,6 @@ def frame_labels(table: object) -> list[object] | None:
     return None if labels == list(range(len(labels))) else labels
 
 
-def weight_costs(weights: ArrayLike | Mapping[object, float]) -> tuple[FloatArray, tuple[object, ...] | None]:
-    """Return costs weights[j] for missing class j, and the classes if a mapping names them."""
-    classes = tuple(weights) if isinstance(weights, Mapping) else None
-    given = list(weights.values()) if isinstance(weights, Mapping) else weights
-    column = real_numbers("weights", given, "one number for each class")
-    if column.ndim != 1:
-        raise refusal("weights", "one number for each class", Words(f"shape {column.shape}"))
-    return column[:, None] * (1 - np.eye(column.size)), classes
-
-
 def hierarchy_costs(
     tree: object, node_costs: Mapping[Any, float] | None = None
 ) -> tuple[FloatArray, tuple[object, ...]]:
@@ -72,16 +62,6 @@ def hierarchy_costs(
     else:
         cost = partial(_parting_cost, _named_nodes(tree, (), None), _checked_node_costs(node_costs))
     return np.array([[cost(first, second) for _, second in paths] for _, first in paths]), tuple(names)
-
-
-def ordinal_costs(n_classes: int, power: float) -> FloatArray:
-    """Return |true - predicted| ** power."""
-    if not real_number("power", power) > 0:
-        raise refusal("power", "positive", power)
-    whole_number("n_classes", n_classes, 2)
-    scale = np.arange(n_classes, dtype=np.float64)
-    distance: FloatArray = np.abs(scale[:, None] - scale)
-    return distance**power
 
 
 def read_costs(path: "str | PathLike[str]") -> tuple[FloatArray, FloatArray | None, tuple[str, ...]]:
@@ -107,15 +87,6 @@ def read_costs(path: "str | PathLike[str]") -> tuple[FloatArray, FloatArray | No
     table = np.array([[_cost(cell, row[0], path) for cell in row[1:]] for row in rows[1:]])
     order = [predicted.index(name) for name in names]
     return table[:, order], table[:, -1] if header[-1:] == [REJECT] else None, tuple(names)
-
-
-def random_costs(n_classes: int, low: float, high: float, seed: int) -> FloatArray:
-    """Return symmetric costs drawn uniformly from [low, high]."""
-    whole_number("n_classes", n_classes, 2)
-    if not 0 <= low <= high or high == 0:
-        raise refusal("low, high", "0 <= low <= high with high > 0", (low, high))
-    upper = np.triu(np.random.default_rng(seed).uniform(low, high, (n_classes, n_classes)), 1)
-    return upper + upper.T
 
 
 def _leaves(tree: object, path: tuple[int, ...]) -> Iterator[tuple[object, tuple[int, ...]]]:

@@ -16,6 +16,7 @@ from permissible.decisions.proba import by_class
 from permissible.decisions.scoring import Decision
 from permissible.types import ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, checked_costs, real_numbers, refusal, refusal_type
+from permissible.validation.numbers import real_number, whole_number
 
 RejectCost: TypeAlias = float | FloatArray | Mapping[object, float] | None
 """What a user may give; a `CostMatrix` holds a number, or an array in the order of its rows."""
@@ -68,8 +69,12 @@ class CostMatrix(Decision):
         A mapping names the classes, which are then sorted as estimators sort theirs, so that its order does not matter;
         a sequence gives them in the order of ``classes_``.
         """
-        matrix, classes = builders.weight_costs(weights)
-        return cls(matrix, reject_cost, classes)._sorted()  # type: ignore[arg-type]
+        classes = tuple(weights) if isinstance(weights, Mapping) else None
+        given = list(weights.values()) if isinstance(weights, Mapping) else weights
+        column = real_numbers("weights", given, "one number for each class")
+        if column.ndim != 1:
+            raise refusal("weights", "one number for each class", Words(f"shape {column.shape}"))
+        return cls(column[:, None] * (1 - np.eye(column.size)), reject_cost, classes)._sorted()  # type: ignore[arg-type]
 
     @classmethod
     def from_hierarchy(
@@ -109,7 +114,11 @@ class CostMatrix(Decision):
     @classmethod
     def ordinal(cls, n_classes: int, power: float = 1.0, reject_cost: RejectCost = None) -> Self:
         """Build costs of classes on an ordered scale: the distance of true and predicted, to a power."""
-        return cls(builders.ordinal_costs(n_classes, power), reject_cost)  # type: ignore[arg-type]
+        if not real_number("power", power) > 0:
+            raise refusal("power", "positive", power)
+        whole_number("n_classes", n_classes, 2)
+        scale = np.arange(n_classes, dtype=np.float64)
+        return cls(np.abs(scale[:, None] - scale) ** power, reject_cost)  # type: ignore[arg-type]
 
     @classmethod
     def from_csv(cls, path: "str | PathLike[str]") -> Self:
@@ -122,7 +131,11 @@ class CostMatrix(Decision):
     @classmethod
     def random_symmetric(cls, n_classes: int, low: float = 1.0, high: float = 10.0, seed: int = 0) -> Self:
         """Draw symmetric costs, uniform in [low, high], as in the experiments of [B] section 5.1."""
-        return cls(builders.random_costs(n_classes, low, high, seed))
+        whole_number("n_classes", n_classes, 2)
+        if not 0 <= low <= high or high == 0:
+            raise refusal("low, high", "0 <= low <= high with high > 0", (low, high))
+        upper = np.triu(np.random.default_rng(seed).uniform(low, high, (n_classes, n_classes)), 1)
+        return cls(upper + upper.T)
 
     # -- the decision -------------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from permissible.estimators.parameters.boundary import (
     row_weights,
 )
 from permissible.estimators.parameters.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
-from permissible.estimators.rollback import whole
+from permissible.estimators.progress import whole
 from permissible.estimators.uls_rules import rules_columns
 from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.fit import BoundaryFit, BoundaryTask, fit_rows, fit_source
@@ -50,11 +50,6 @@ def _streams(estimator: BaseEstimator) -> bool:
     """Whether there is a `partial_fit`: for linear classifiers with boundaries."""
     linear = hasattr(estimator, "alpha") and estimator.learner == "linear" and estimator.kernel is None
     return linear and boundaries_of(estimator.boundaries) is not None
-
-
-def _has_rules(estimator: BaseEstimator) -> bool:
-    """Whether it was fitted, and to rules."""
-    return isinstance(getattr(estimator, "model_", None), RuleModel)
 
 
 class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
@@ -191,29 +186,14 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         warm_start: bool = False,
         verbose: int = 0,
     ) -> None:
-        self.boundaries = boundaries
-        self.loss = loss
-        self.learner = learner
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_size = cache_size
-        self.n_rounds = n_rounds
-        self.max_literals = max_literals
-        self.max_leaf_nodes = max_leaf_nodes
-        self.fit_intercept = fit_intercept
-        self.penalize_intercept = penalize_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
+        self.boundaries, self.loss, self.learner, self.alpha = boundaries, loss, learner, alpha
+        self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
+        self.cache_size, self.n_rounds, self.max_literals = cache_size, n_rounds, max_literals
+        self.max_leaf_nodes, self.fit_intercept = max_leaf_nodes, fit_intercept
+        self.penalize_intercept, self.solver = penalize_intercept, solver
+        self.tol, self.max_iter, self.class_weight = tol, max_iter, class_weight
+        self.max_bins, self.categorical_features = max_bins, categorical_features
+        self.n_jobs, self.random_state, self.warm_start = n_jobs, random_state, warm_start
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
@@ -365,7 +345,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         """The coefficient of each rule: it is added where the rule holds and subtracted where not."""
         return self._rule_model().coefficients
 
-    @available_if(_has_rules)  # type: ignore[untyped-decorator]
+    @available_if(lambda estimator: isinstance(getattr(estimator, "model_", None), RuleModel))  # type: ignore[untyped-decorator]
     def rules_table(self) -> dict[str, list[object]]:
         """Return the rules as columns: rule, coefficient, support, precision, probability, as those of ULSClassifier."""
         return rules_columns(self, (self._rule_model(),))

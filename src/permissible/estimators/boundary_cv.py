@@ -13,7 +13,7 @@ from permissible.estimators.input.training import seed
 from permissible.estimators.input.weights import ClassWeight
 from permissible.estimators.parameters.boundary import GENERATED, check_settings
 from permissible.estimators.parameters.idle import BOUNDARY, refuse_idle
-from permissible.estimators.rollback import whole
+from permissible.estimators.progress import whole
 from permissible.learners.boundary.fit import fit_rows
 from permissible.learners.boundary.path import best_alpha, path_risks
 from permissible.learners.boundary.target import Target, decision_of
@@ -86,26 +86,13 @@ class BoundaryClassifierCV(BoundaryClassifier):
         random_state: object = None,
         verbose: int = 0,
     ) -> None:
-        self.boundaries = boundaries
-        self.alphas = alphas
-        self.cv = cv
-        self.tuning = tuning
-        self.loss = loss
-        self.learner = learner
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_size = cache_size
-        self.fit_intercept = fit_intercept
-        self.penalize_intercept = penalize_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self.boundaries, self.alphas, self.cv, self.tuning = boundaries, alphas, cv, tuning
+        self.loss, self.learner, self.kernel, self.gamma = loss, learner, kernel, gamma
+        self.degree, self.coef0, self.cache_size = degree, coef0, cache_size
+        self.fit_intercept, self.penalize_intercept = fit_intercept, penalize_intercept
+        self.solver, self.tol, self.max_iter = solver, tol, max_iter
+        self.class_weight, self.n_jobs = class_weight, n_jobs
+        self.random_state, self.verbose = random_state, verbose
 
     @whole
     def fit(

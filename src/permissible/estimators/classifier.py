@@ -12,21 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible.decisions import CostMatrix, Decision, Hard, decision_for
 from permissible.decisions.words import worded
-from permissible.estimators.exports import Exports
-from permissible.estimators.fitted import FittedClassifier
+from permissible.estimators.exports import Exports, FittedClassifier
 from permissible.estimators.input.matrix import matrix, numeric_schema
-from permissible.estimators.input.target import codes_among
-from permissible.estimators.input.training import check_names, rows, threads
+from permissible.estimators.input.training import check_names, codes_among, rows, threads
 from permissible.models.card.actions import Actions, actions_of, predicting
 from permissible.models.card.scorecard import Scorecard
+from permissible.models.kinds.rules import normalised_margins
 from permissible.models.kinds.tree import TreeModel
-from permissible.models.margins import normalised_margins
 from permissible.models.model import Model
 from permissible.table.reading import names_of, read
 from permissible.table.schema import Schema
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
-from permissible.validation.numbers import flag
+from permissible.validation import real_numbers
+from permissible.validation.numbers import flag, whole_number
 
 if TYPE_CHECKING:
     from permissible.models.card.explanation import Explanation
@@ -130,7 +129,7 @@ class Classifier(Exports):
     def margin_distribution(self, X: object, y: object, at: object = None) -> tuple[FloatArray, FloatArray]:
         """Return thresholds and the fraction of margins up to each (cumulative margin distribution of [T])."""
         margins = np.sort(self.margins(X, y))
-        thresholds = np.unique(margins) if at is None else np.asarray(at, dtype=np.float64)
+        thresholds = np.unique(margins) if at is None else real_numbers("at", at, "an array of margins")
         return thresholds, np.searchsorted(margins, thresholds, side="right") / len(margins)
 
     def explain(self, X: object, n_steps: int | None = None) -> "list[Explanation]":
@@ -140,7 +139,8 @@ class Classifier(Exports):
         ----------
         X : rows
         n_steps : int, optional
-            The number of terms to name, those with the largest effect first; the others are summed up in one step.
+            The number of terms, or of tests of a tree, to name: those with the largest effect. The others are summed up in
+            one step.
 
         Returns
         -------
@@ -150,10 +150,11 @@ class Classifier(Exports):
         """
         from permissible.models.card.explanation import Outcomes, explain_card, explain_tree
 
+        whole_number("n_steps", n_steps, 0, none="all")
         costs = self._costs()
         outcomes = Outcomes(np.asarray(self.classes_), self.predict_proba(X), costs)
         if isinstance(self.model_, TreeModel):
-            return explain_tree(self.model_, self._rows(X), outcomes, threads(self.n_jobs))
+            return explain_tree(self.model_, self._rows(X), outcomes, n_steps, threads(self.n_jobs))
         return explain_card(card_of(self), table_of(self, X), outcomes, n_steps)
 
     def reasons(self, X: object, k: int = 4, *, decision: object = None) -> "list[Reasons]":
@@ -244,7 +245,7 @@ class Classifier(Exports):
         Of a tree the decrease of the surrogate by the splits on a column; otherwise how much the rules and slopes of a
         column change the scores. A kernel model has none.
         """
-        from permissible.models.card.importance import card_importances, tree_importances
+        from permissible.models.card.explanation import card_importances, tree_importances
 
         check_is_fitted(self, "model_")
         found = tree_importances(self.model_) if isinstance(self.model_, TreeModel) else card_importances(card_of(self))

@@ -1,4 +1,4 @@
-"""The exports of every estimator: SQL, ONNX, Python, text, HTML. Each reads the estimator's scorecard.
+"""What every fitted classifier stores, and its exports: SQL, ONNX, Python, text, HTML, which read its scorecard.
 
 An estimator inherits `Exports`. The renderings are imported when first used, so that importing the library stays fast.
 """
@@ -9,12 +9,38 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from permissible.decisions import Decision
-from permissible.estimators.fitted import FittedClassifier
+from permissible.models.card.actions import Actions
+from permissible.models.model import Model
+from permissible.table.schema import Kind, Schema
+from permissible.types import AnyArray
+from permissible.validation.numbers import count, whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from permissible.models.render.dialects import Dialect
+
+
+class FittedClassifier:
+    """The attributes of a fitted classifier, and how it decides: the type that functions of fitted classifiers take."""
+
+    model_: Model
+    classes_: AnyArray
+    n_features_in_: int
+    feature_names_in_: AnyArray
+    schema_: Schema
+    column_kinds_: tuple[Kind, ...]
+    decision_: Decision | None
+    notes_: dict[str, Any]
+    n_jobs: int | None
+
+    def _predicting(self) -> Actions:
+        """What `predict` does, for the exports too."""
+        raise NotImplementedError
+
+    def _deciding(self, decision: object) -> Decision:
+        """The given decision, else the one that the estimator was saved with, else that of the fit."""
+        raise NotImplementedError
 
 
 class Exports(FittedClassifier):
@@ -63,7 +89,6 @@ class Exports(FittedClassifier):
         from permissible.estimators.classifier import actions_for, card_of
         from permissible.models.render import sql
         from permissible.models.render.reasons import reasons_sql
-        from permissible.validation.numbers import count
 
         card, k = card_of(self), count("reasons", reasons, 0)
 
@@ -122,6 +147,7 @@ class Exports(FittedClassifier):
         from permissible.models.kinds.tree import TreeModel
         from permissible.models.render import text
 
+        whole_number("max_rules", max_rules, 0, none="all")
         model = getattr(self, "model_", None)
         if isinstance(model, TreeModel):
             return text.tree_text(model, labels_of(self), predicted_at_nodes(self))
@@ -130,15 +156,13 @@ class Exports(FittedClassifier):
     def plot(self, ax: "Axes | None" = None, *, n_terms: int = 15) -> Any:
         """Draw the model: a tree as its tests, rules and columns as what they add to the score, boosted trees as importances.
 
+        Returns the axes, an array of them where several classes have a panel each.
+
         Parameters
         ----------
         ax : matplotlib axes, optional
         n_terms : int
             The most bars; not used for a single tree.
-
-        Returns
-        -------
-        ax : matplotlib axes, an array of them where several classes have a panel each
 
         Examples
         --------
@@ -152,6 +176,7 @@ class Exports(FittedClassifier):
         from permissible.estimators.pictures.tree import plot_tree
         from permissible.models.kinds.tree import TreeModel
 
+        count("n_terms", n_terms)
         if isinstance(getattr(self, "model_", None), TreeModel):
             return plot_tree(self, ax)
         return plot_terms(card_of(self), labels_of(self), ax, n_terms)

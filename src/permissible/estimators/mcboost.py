@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 
 from permissible.bins.encoding import encode
 from permissible.decisions import CostMatrix
+from permissible.decisions.documents import costs_for
 from permissible.estimators.classifier import CostClassifier, StagedClassifier, card_of, labels_of
 from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
@@ -20,14 +21,13 @@ from permissible.estimators.parameters.idle import MCBOOST, refuse_idle
 from permissible.estimators.parameters.mcboost import (
     checked_settings,
     constrained,
-    costs_of,
     loss_name,
     own_loss,
     refuse_light,
-    refused_on_parts,
+    refuse_on_parts,
     task_of,
 )
-from permissible.estimators.rollback import whole
+from permissible.estimators.progress import whole
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.fit import Fitted, Settings, fit
 from permissible.learners.mcboost.loop import CostTrace, Report
@@ -214,9 +214,9 @@ class MCBoostClassifier(CostClassifier, StagedClassifier, ClassifierMixin, BaseE
         if isinstance(X, HasSource):
             source = source_of(X, y, sample_weight, self.class_weight, values=self.learner == "linear")
             start = None
-            settings = refused_on_parts(self, settings, cost)
+            refuse_on_parts(self, settings, cost)
             own_loss(self, parts=True)
-            costs = costs_of(self.cost_matrix, source.classes)
+            costs = costs_for(self.cost_matrix, source.classes, "cost_matrix")
             task = CostTask(name, costs.matrix)
         else:
             rows = intake.training_rows(self, X, y, sample_weight, n_threads=n_threads)
@@ -238,8 +238,7 @@ class MCBoostClassifier(CostClassifier, StagedClassifier, ClassifierMixin, BaseE
         history: dict[str, AnyArray] = fitted.trace.history()
         if start is not None:
             history = {key: np.concatenate([self.history_[key], values]) for key, values in history.items()}
-        self.classes_ = source.classes
-        intake.remember_schema(self, source.binning.schema)
+        intake.remember(self, source.classes, source.binning.schema)
         self._keep(fitted, costs, history)
         return self
 

@@ -1,4 +1,4 @@
-"""Progress of a long fit: a bar on the terminal when `verbose`, and scikit-learn's callbacks where available (1.9).
+"""What surrounds a fit: a failed one changes nothing, a long one shows its progress and calls scikit-learn's callbacks (1.9).
 
 Importing its callbacks takes a tenth of a second, so they are imported only when one is set.
 """
@@ -7,9 +7,37 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def whole(fit: Method) -> Method:
+    """Make a method restore every attribute of its estimator when it fails.
+
+    >>> import permissible as pm
+    >>> tree = pm.UDTClassifier(max_leaf_nodes=2).fit([[0], [1]], [0, 1])
+    >>> try:
+    ...     tree.fit([[0], [1]], [1, 1])
+    ... except ValueError:
+    ...     print(tree.predict([[0], [1]]))
+    [0 1]
+    """
+
+    @wraps(fit)
+    def call(self: object, *given: object, **named: object) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *given, **named)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return call  # type: ignore[return-value]
+
 
 Watch = Callable[[int], bool]
 

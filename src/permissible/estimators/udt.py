@@ -9,16 +9,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import losses
 from permissible.decisions import CostMatrix, Decision
+from permissible.decisions.documents import costs_for
 from permissible.estimators.classifier import Classifier, labels_of
 from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.source import HasSource, memory_source, source_of
-from permissible.estimators.input.training import remember_schema, seed, threads, training_rows
+from permissible.estimators.input.training import remember, seed, threads, training_rows
 from permissible.estimators.input.weights import ClassWeight
 from permissible.estimators.parameters.constraints import interaction_groups, monotone_directions
 from permissible.estimators.parameters.idle import UDT, refuse_idle
-from permissible.estimators.parameters.mcboost import costs_of
-from permissible.estimators.rollback import whole
+from permissible.estimators.progress import whole
 from permissible.learners.trees.criteria import TreeLimits, TreeTask
 from permissible.learners.udt.certificate import history_of
 from permissible.learners.udt.fit import Pruning, fit_tree
@@ -128,24 +128,14 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         random_state: object = None,
     ) -> None:
-        self.loss = loss
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.pruning = pruning
-        self.min_gain = min_gain
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.smoothing = smoothing
-        self.multiclass = multiclass
-        self.cost_matrix = cost_matrix
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.max_bins = max_bins
-        self.pruning_folds = pruning_folds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self.loss, self.multiclass, self.cost_matrix = loss, multiclass, cost_matrix
+        self.max_leaf_nodes, self.max_depth = max_leaf_nodes, max_depth
+        self.min_samples_leaf, self.min_weight_fraction_leaf = min_samples_leaf, min_weight_fraction_leaf
+        self.min_gain, self.smoothing = min_gain, smoothing
+        self.pruning, self.pruning_folds = pruning, pruning_folds
+        self.monotonic_cst, self.interaction_cst = monotonic_cst, interaction_cst
+        self.categorical_features, self.class_weight = categorical_features, class_weight
+        self.max_bins, self.n_jobs, self.random_state = max_bins, n_jobs, random_state
 
     def __sklearn_tags__(self) -> Tags:
         """Missing values and categories are supported."""
@@ -181,12 +171,11 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         monotone = monotone_directions(self.monotonic_cst, schema, len(source.classes))
         several = len(source.classes) > 2 and self.cost_matrix is None and loss.joint_entropy
         refuse_idle(self, UDT, parts=isinstance(X, HasSource), one_entropy=not several)
-        costs = None if self.cost_matrix is None else costs_of(self.cost_matrix, source.classes)
+        costs = None if self.cost_matrix is None else costs_for(self.cost_matrix, source.classes, "cost_matrix")
         groups = interaction_groups(self.interaction_cst, schema)
         task = TreeTask(loss, limits, monotone, smoothing, n_threads, joint, _unit_costs(costs), groups)
         fitted = fit_tree(source, task, pruning)
-        self.classes_ = source.classes
-        remember_schema(self, schema)
+        remember(self, source.classes, schema)
         self.model_ = fitted.tree
         self.history_: Mapping[str, AnyArray] = history_of(fitted.tree, fitted.trace)
         self.certificate_ = fitted.certificate

@@ -10,21 +10,24 @@ from sklearn.utils import Tags
 
 from permissible.bins.encoding import encode
 from permissible.estimators.input.source import HasSource, memory_source, source_of
-from permissible.estimators.input.training import TrainingRows, remember, remember_schema, seed, threads, training_rows
+from permissible.estimators.input.training import TrainingRows, remember, seed, threads, training_rows
 from permissible.estimators.input.weights import ClassWeight, canonical
 from permissible.estimators.parameters.idle import ULS, refuse_idle
-from permissible.estimators.parameters.uls import loss_of, plan_rules, refused_on_parts, validation_rows
-from permissible.estimators.parameters.warm_start import goes_on, refuse_other_data
-from permissible.estimators.progress import CallbackSupportMixin, watched, with_callbacks
-from permissible.estimators.rollback import whole
+from permissible.estimators.parameters.uls import (
+    goes_on,
+    loss_of,
+    plan_rules,
+    refuse_other_data,
+    refused_on_parts,
+    validation_rows,
+)
+from permissible.estimators.progress import CallbackSupportMixin, watched, whole, with_callbacks
 from permissible.estimators.uls_rules import RuleAttributes
 from permissible.learners.uls.boost import Start
 from permissible.learners.uls.fit import FittedRules, Task, fit_labels
-from permissible.learners.uls.flavours import LossEvidence
 from permissible.losses import Loss
 from permissible.rows.source import Source
 from permissible.table.reading import Categorical
-from permissible.table.table import Table
 
 
 class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -173,34 +176,16 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         random_state: object = None,
         verbose: int = 0,
     ) -> None:
-        self.loss = loss
-        self.learner = learner
-        self.n_rounds = n_rounds
-        self.max_literals = max_literals
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.max_features = max_features
-        self.scheme = scheme
+        self.loss, self.learner, self.n_rounds, self.scheme, self.criterion = loss, learner, n_rounds, scheme, criterion
+        self.max_literals, self.max_leaf_nodes, self.max_depth = max_literals, max_leaf_nodes, max_depth
+        self.max_features, self.beam, self.search_fraction = max_features, beam, search_fraction
+        self.fit_intercept, self.learning_rate = fit_intercept, learning_rate
+        self.l2_regularization, self.early_stopping, self.ensemble = l2_regularization, early_stopping, ensemble
+        self.monotonic_cst, self.interaction_cst, self.max_bins = monotonic_cst, interaction_cst, max_bins
+        self.tol, self.max_time, self.warm_start, self.verbose = tol, max_time, warm_start, verbose
+        self.class_weight, self.categorical_features = class_weight, categorical_features
+        self.n_jobs, self.random_state = n_jobs, random_state
         self.points = points  # type: ignore[method-assign,assignment]  # the class keeps its preset of this name
-        self.fit_intercept = fit_intercept
-        self.learning_rate = learning_rate
-        self.l2_regularization = l2_regularization
-        self.criterion = criterion
-        self.beam = beam
-        self.early_stopping = early_stopping
-        self.ensemble = ensemble
-        self.search_fraction = search_fraction
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.max_bins = max_bins
-        self.tol = tol
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.max_time = max_time
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     @classmethod
     def plain(
@@ -325,51 +310,35 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
             refused_on_parts(self, loss, validation)
             refuse_idle(self, ULS, parts=True)
             asked = plan_rules(self, source.n_rows, fit_seed, source.binning.schema, len(source.classes))
-            task = Task(loss, asked.candidates, asked.stopping, **asked.more)
-            found = self._fit_rules(source, task, n_threads)
-            self.classes_ = source.classes
-            remember_schema(self, source.binning.schema)
-            self._keep(source, found, task, begun)
-            return self
-        refuse_idle(self, ULS, validation=validation)
-        if isinstance(self.learner, str) and self.learner == "column":
-            from permissible.estimators.variants.uls_columns import fit_columns
+            task, before, table, scale = asked.task(loss), None, None, 1.0
+        else:
+            refuse_idle(self, ULS, validation=validation)
+            if isinstance(self.learner, str) and self.learner == "column":
+                from permissible.estimators.variants.uls_columns import fit_columns
 
-            fit_columns(self, X, y, sample_weight, fit_seed)
-            return self
-        loss = loss_of(self.loss)
-        given = training_rows(self, X, y, sample_weight, n_threads=n_threads)
-        weight, scale = canonical(given.weight) if given.weighted else (None, 1.0)
-        given = replace(given, weight=np.ones(0) if weight is None else weight)  # no ones, as long as the table
-        asked = plan_rules(self, given.table.n_rows, fit_seed, given.schema, len(given.classes)).in_unit(scale)
-        before = self._continue(given)
-        # The earlier rules refer to bins, so a continuation keeps those of the first fit.
-        binned = encode(self._binning, given.table) if before else given.bins(self.max_bins, fit_seed, n_threads)
-        held_out = None if validation is None else validation_rows(validation, given, binned.binning)
-        task = Task(loss, asked.candidates, asked.stopping, held_out, **asked.more)
-        source = memory_source(given, binned, fit_seed, n_threads)
+                fit_columns(self, X, y, sample_weight, fit_seed)
+                return self
+            loss = loss_of(self.loss)
+            given = training_rows(self, X, y, sample_weight, n_threads=n_threads)
+            weight, scale = canonical(given.weight) if given.weighted else (np.ones(0), 1.0)
+            given, table = replace(given, weight=weight), given.table  # no ones, as long as the table
+            asked = plan_rules(self, table.n_rows, fit_seed, given.schema, len(given.classes)).in_unit(scale)
+            before = self._continue(given)
+            # The earlier rules refer to bins, so a continuation keeps those of the first fit.
+            binned = encode(self._binning, table) if before else given.bins(self.max_bins, fit_seed, n_threads)
+            held_out = None if validation is None else validation_rows(validation, given, binned.binning)
+            task = asked.task(loss, held_out)
+            source = memory_source(given, binned, fit_seed, n_threads)
         found = self._fit_rules(source, task, n_threads, before)
-        remember(self, given)
-        self._keep(source, found, task, begun, given.table, scale)
-        return self
-
-    def _keep(
-        self,
-        source: Source,
-        found: list[FittedRules],
-        task: Task,
-        begun: float,
-        table: Table | None = None,
-        scale: float = 1.0,
-    ) -> None:
-        """Store the rules, or the cards made of them."""
-        most: object = self.points
-        if most is None:
+        remember(self, source.classes, source.binning.schema)
+        card: object = self.points
+        if card is None:
             self._store(source.binning, found, table, scale)
-            return
-        from permissible.estimators.cards.store import store_cards
+        else:
+            from permissible.estimators.cards.store import store_cards
 
-        store_cards(self, source, found, task, begun, scale)
+            store_cards(self, source, found, task, begun, scale)
+        return self
 
     def _fit_rules(
         self, source: Source, task: Task, n_threads: int, before: list[Start] | None = None
@@ -381,7 +350,8 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
             if before is None:
                 return fit_labels(source, dict.fromkeys(labels, task))
             chosen = task.loss in ("auto", "F*")
-            evidence: list[LossEvidence | None] = [*self._last_evidence()] or [None] * len(labels)
+            last = self.loss_evidence_
+            evidence = [*last] if isinstance(last, tuple) else [last] * len(labels)
             known = [model.loss if chosen else task.loss for model in self._members()]
             tasks = [replace(task, loss=loss, start=start) for loss, start in zip(known, before, strict=True)]
             found = fit_labels(source, dict(zip(labels, tasks, strict=True)))
@@ -394,7 +364,3 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         refuse_other_data(self, given.schema, given.classes)
         pairs = zip(self._traces, self._members(), strict=True)
         return [Start(trace, model.scores(given.table)) for trace, model in pairs]
-
-    def _last_evidence(self) -> list[LossEvidence]:
-        last = self.loss_evidence_
-        return list(last) if isinstance(last, tuple) else [last] if last is not None else []

@@ -9,13 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from permissible.bins.binning import Binning
-from permissible.bins.describe import describe_rule
+from permissible.bins.describe import rule_words
 from permissible.estimators.cards.methods import CardMethods
 from permissible.estimators.classifier import Classifier, schema_of
 from permissible.estimators.exports import framed
 from permissible.estimators.fit_warning import warn_of
-from permissible.estimators.parameters.uls import scheme_of
-from permissible.estimators.parameters.warm_start import KEPT
+from permissible.estimators.parameters.uls import KEPT, scheme_of
 from permissible.estimators.variants.stability import Stability, stability
 from permissible.learners.certificate import CertificateHead, joined_certificates
 from permissible.learners.doubts import Doubts, of_rules
@@ -29,7 +28,6 @@ from permissible.models.kinds.one_versus_rest import BinaryModel, OneVersusRest,
 from permissible.models.kinds.rules import RuleModel
 from permissible.models.model import Model
 from permissible.models.points.model import PointsModel
-from permissible.models.words import rule_words
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, refusal
@@ -128,7 +126,7 @@ class RuleAttributes(CardMethods):
         score = None if table is None else partial(model.scores, table)
 
         def name(place: int) -> str:
-            return f"the rule '{describe_rule(model.rules[place], model.schema)}'"
+            return f"the rule '{rule_words(model.rules[place], model)}'"
 
         return of_rules(fitted.trace, fitted.loss, model.intercept, model.coefficients, exact, score, name)
 

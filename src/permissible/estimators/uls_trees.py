@@ -7,7 +7,7 @@ import numpy as np
 
 from permissible.estimators.fit_warning import warn_of
 from permissible.estimators.input.source import HasSource, memory_source, source_of
-from permissible.estimators.input.training import remember, remember_schema, threads, training_rows
+from permissible.estimators.input.training import remember, threads, training_rows
 from permissible.estimators.input.weights import canonical, in_unit
 from permissible.estimators.parameters.constraints import interaction_groups, monotone_directions
 from permissible.estimators.parameters.uls import loss_of, validation_rows
@@ -36,27 +36,23 @@ def fit_boosted_trees(
 ) -> None:
     """Boosted trees, stored in the estimator."""
     n_threads, loss = threads(estimator.n_jobs), _one_loss(estimator.loss)
+    rows, scale = None, 1.0
     if isinstance(X, HasSource):
         source = source_of(X, y, sample_weight, estimator.class_weight)
         if validation is not None:
             raise refusal("validation", "None on data in parts", Words("rows"), "rows are held out by their content")
-        options = _constrained(estimator, _options(estimator, seed, 1.0), source)
-        found = _fitted(estimator, source, loss, options, None, n_threads)
-        estimator.classes_ = source.classes
-        remember_schema(estimator, source.binning.schema)
-        _store(estimator, found)
-        return
-    given = training_rows(estimator, X, y, sample_weight, n_threads=n_threads)
-    weight, scale = canonical(given.weight) if given.weighted else (None, 1.0)
-    narrow = np.promote_types(np.uint16, np.min_scalar_type(len(given.classes)))  # as the kernel keeps them
-    target: AnyArray = given.target.astype(narrow)
-    given = replace(given, target=target, weight=np.ones(0) if weight is None else weight)
-    binned = given.bins(estimator.max_bins, seed, n_threads)
-    rows = None if validation is None else validation_rows(validation, given, binned.binning)
-    source = memory_source(given, binned, seed, n_threads)
+    else:
+        given = training_rows(estimator, X, y, sample_weight, n_threads=n_threads)
+        weight, scale = canonical(given.weight) if given.weighted else (np.ones(0), 1.0)
+        narrow = np.promote_types(np.uint16, np.min_scalar_type(len(given.classes)))  # as the kernel keeps them
+        target: AnyArray = given.target.astype(narrow)
+        given = replace(given, target=target, weight=weight)
+        binned = given.bins(estimator.max_bins, seed, n_threads)
+        rows = None if validation is None else validation_rows(validation, given, binned.binning)
+        source = memory_source(given, binned, seed, n_threads)
     options = _constrained(estimator, _options(estimator, seed, scale), source)
     found = _fitted(estimator, source, loss, options, rows, n_threads)
-    remember(estimator, given)
+    remember(estimator, source.classes, source.binning.schema)
     _store(estimator, found)
 
 
@@ -68,12 +64,13 @@ def _fitted(
     validation: LocalSource | None,
     n_threads: int,
 ) -> FittedTrees:
+    stopping = estimator.early_stopping
     with watched(estimator, options.n_trees) as callback:
         task = TreesTask(
             loss,
             options,
             _free(estimator),
-            _stopping(estimator),
+            is_auto("early_stopping", stopping, "True, False") or flag("early_stopping", stopping),
             validation,
             real_number("tol", estimator.tol),
             0.0 if estimator.max_time is None else real_number("max_time", estimator.max_time),
@@ -97,12 +94,6 @@ def _one_loss(given: str | Loss) -> Loss:
     if isinstance(loss, str):
         raise refusal("loss", 'one loss with learner="tree"', loss, "choose it with learner='rule', or name one")
     return loss
-
-
-def _stopping(estimator: "ULSClassifier") -> bool:
-    if is_auto("early_stopping", estimator.early_stopping, "True, False"):
-        return True
-    return flag("early_stopping", estimator.early_stopping)
 
 
 def _free(estimator: "ULSClassifier") -> Free:

@@ -81,8 +81,6 @@ class Judged:
 def judged(y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None = None) -> Judged:
     """Return the cells of labels and P(positive).
 
-    Examples
-    --------
     >>> found = judged([0, 1, 1, 0], [0.2, 0.8, 0.2, 0.2], [1, 1, 2, 1])
     >>> found.cells.probability.tolist(), found.cells.counts[0].tolist(), found.size
     ([0.2, 0.8], [[2.0, 0.0], [2.0, 1.0]], 5.0)

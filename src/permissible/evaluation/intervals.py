@@ -60,8 +60,6 @@ Z95 = 1.959963984540054
 def wilson(share: float, size: float, z: float = Z95) -> tuple[float, float]:
     """Return Wilson's interval of a share of `size` rows, by default of 95 %.
 
-    Examples
-    --------
     >>> [round(end, 4) for end in wilson(1.0, 10)]
     [0.7225, 1.0]
     """

@@ -19,6 +19,8 @@ def truth_of(y: ArrayLike, n_rows: int, n_classes: int, classes: Sequence[object
     labels = np.asarray(y)
     texts = labels.dtype.kind in "OUS"
     if classes is not None and labels.ndim == 1:
+        if len(set(classes)) < len(classes):
+            raise refusal("classes", "different names", list(classes))
         known = np.asarray(classes, dtype=object if len({type(name) for name in classes}) > 1 else None)
         if len(known) != n_classes:
             raise refusal("classes", f"one for each of the {n_classes} columns of `proba`", Words(f"{len(known)}"))
@@ -43,8 +45,6 @@ def _distinct(labels: AnyArray) -> AnyArray:
 def as_positive(y: ArrayLike, proba: ArrayLike, pos_label: object) -> tuple[ArrayLike, ArrayLike]:
     """Return y and `proba` as they are, or with `pos_label` as the codes 0 and 1 and the probability of that label.
 
-    Examples
-    --------
     >>> found, p = as_positive(["ill", "well", "ill"], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]], "ill")
     >>> found.tolist(), p.tolist()
     ([1, 0, 1], [0.9, 0.2, 0.6])
@@ -66,8 +66,6 @@ def as_positive(y: ArrayLike, proba: ArrayLike, pos_label: object) -> tuple[Arra
 def positive_last(classes: AnyArray, pos_label: object) -> list[int]:
     """Return the places of sorted classes in the order in which two of them are judged: that of `pos_label` last.
 
-    Examples
-    --------
     >>> positive_last(np.array(["ill", "well"]), "ill"), positive_last(np.array(["ill", "well"]), None)
     ([1, 0], [0, 1])
     """

@@ -6,7 +6,7 @@ it is shown. A row is flagged where its probability exceeds the threshold, as `p
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -67,10 +67,6 @@ def _auc(cells: Cells) -> FloatArray:
     return ratio((positive * below).sum(axis=1), negative.sum(axis=1) * positive.sum(axis=1))
 
 
-def _brier(cells: Cells) -> FloatArray:
-    return briers(cells, np.broadcast_to(cells.probability, cells.counts[:, 0].shape))
-
-
 def calibration_measures(all_rows: Cells) -> tuple[Statistic, ...]:
     """Return the figures of `calibration_summary`; resamples start their fits from the estimates of all rows."""
     large, both = cache(lambda: intercepts(all_rows)), cache(lambda: slopes(all_rows))
@@ -84,7 +80,7 @@ def calibration_measures(all_rows: Cells) -> tuple[Statistic, ...]:
         found = both() if cells is all_rows else slopes(cells, start if np.isfinite(start).all() else np.zeros(2))
         return found[:, 1]
 
-    parts = _Remembered(brier_parts)
+    parts = lru_cache(maxsize=1)(brier_parts)  # three figures read the parts of one regression
     return (
         Statistic("observed", "observed rate", _observed, lambda cells: cells.total),
         Statistic("predicted", "mean predicted probability", _predicted),
@@ -92,24 +88,11 @@ def calibration_measures(all_rows: Cells) -> tuple[Statistic, ...]:
         Statistic("intercept", "calibration intercept", intercept),
         Statistic("slope", "calibration slope", slope),
         Statistic("auc", "area under the ROC curve", _auc),
-        Statistic("brier", "Brier score", _brier),
+        Statistic("brier", "Brier score", lambda cells: briers(cells, cells.probability)),
         Statistic("miscalibration", "miscalibration", lambda cells: parts(cells)[:, 0], reflected=True),
         Statistic("discrimination", "discrimination", lambda cells: parts(cells)[:, 1], reflected=True),
         Statistic("uncertainty", "uncertainty", lambda cells: parts(cells)[:, 2]),
     )
-
-
-class _Remembered:
-    """A function of cells that keeps its last answer, since three figures read the parts of one regression."""
-
-    def __init__(self, function: Function) -> None:
-        self.function = function
-        self.last: tuple[Cells, FloatArray] | None = None
-
-    def __call__(self, cells: Cells) -> FloatArray:
-        if self.last is None or self.last[0] is not cells:
-            self.last = cells, self.function(cells)
-        return self.last[1]
 
 
 # -- decisions at a threshold -----------------------------------------------------------------------------------------

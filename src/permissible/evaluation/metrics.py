@@ -48,9 +48,6 @@ def metrics(
 ) -> list[Metric]:
     """The metrics of probabilities on rows whose classes are known by their positions; with a decision also its mean cost.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> found = metrics(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]))
     >>> [(metric.name, round(metric.value, 3)) for metric in found]
     [('error', 0.333), ('log-loss', 0.415), ('Brier score', 0.137)]

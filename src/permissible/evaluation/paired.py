@@ -23,8 +23,6 @@ class Paired:
 def paired_t(first: AnyArray, second: AnyArray) -> Paired:
     """Student's paired t-test. No difference at all has P value 1; a constant one that is not zero has 0.
 
-    Examples
-    --------
     >>> test = paired_t(np.array([1.0, 2.0, 4.0]), np.array([0.0, 2.0, 2.0]))
     >>> round(test.statistic, 4), round(test.p_value, 4)
     (1.7321, 0.2254)
@@ -47,19 +45,14 @@ def wilcoxon(first: AnyArray, second: AnyArray) -> Paired:
     return Paired(float(np.mean(gap)), float(test.statistic), float(test.pvalue))
 
 
-def ranks(table: AnyArray, decimals: int = 12) -> AnyArray:
-    """Rank the methods on each data set, 1 the smallest, ties get their mean rank.
-
-    Values are first rounded to `decimals`, so that equal error rates summed in another order stay equal.
-    """
-    return np.asarray(stats.rankdata(np.round(table, decimals), axis=1), dtype=np.float64)
+def ranks(table: AnyArray) -> AnyArray:
+    """Rank the methods on each data set, 1 the smallest, ties get their mean rank; values count to 12 decimals."""
+    return np.asarray(stats.rankdata(np.round(table, 12), axis=1), dtype=np.float64)
 
 
 def average_ranks(table: AnyArray) -> AnyArray:
     """Average rank of each method.
 
-    Examples
-    --------
     >>> average_ranks(np.array([[0.1, 0.2, 0.2], [0.3, 0.1, 0.2]])).tolist()
     [2.0, 1.75, 2.25]
     """

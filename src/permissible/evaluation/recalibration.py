@@ -103,12 +103,11 @@ def isotonic(cells: Cells) -> FloatArray:
 def brier_parts(cells: Cells) -> FloatArray:
     """Return miscalibration, discrimination and uncertainty of each sample, shape (B, 3): Brier = MCB - DSC + UNC."""
     rate = (cells.by_class[:, 1] / cells.total)[:, None]
-    brier = briers(cells, np.broadcast_to(cells.probability, cells.counts[:, 0].shape))
-    after, uncertainty = briers(cells, isotonic(cells)), briers(cells, np.broadcast_to(rate, cells.counts[:, 0].shape))
+    brier, after, uncertainty = (briers(cells, each) for each in (cells.probability, isotonic(cells), rate))
     return np.stack([brier - after, uncertainty - after, uncertainty], axis=1)
 
 
 def briers(cells: Cells, probability: FloatArray) -> FloatArray:
-    """Return the mean squared distance of probabilities, shape (B, G), to what happened."""
+    """Return the mean squared distance of probabilities, that broadcast to shape (B, G), to what happened."""
     squares = cells.counts[:, 0] * probability**2 + cells.counts[:, 1] * (1 - probability) ** 2
     return np.asarray(np.nansum(squares, axis=1) / cells.total)

@@ -118,7 +118,8 @@ class GroupedRows:
             for k, measure in enumerate(wanted):
                 compared = _compared(group[k], rest[k], z, small or rest_small)
                 lines.append({**about, "measure": measure, **compared})
-        return {key: _column([line[key] for line in lines]) for key in lines[0]}
+        columns = {key: [line[key] for line in lines] for key in lines[0]}
+        return {key: np.array(of) if isinstance(of[0], float) else of for key, of in columns.items()}
 
     def _figures(self, inside: BoolArray, wanted: Sequence[str], place: int) -> list[Estimate]:
         """The figures of some rows, with resamples of their own."""
@@ -134,10 +135,6 @@ class GroupedRows:
             figures = estimates(cells, chosen, seeded, resample_all=True)
             found |= {measure.key: one for measure, one in zip(chosen, figures, strict=True)}
         return [found[name] for name in wanted]
-
-
-def _column(values: list[object]) -> object:
-    return np.array(values) if isinstance(values[0], float) else values
 
 
 def _compared(group: Estimate, rest: Estimate, z: float, small: bool) -> dict[str, object]:

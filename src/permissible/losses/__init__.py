@@ -28,8 +28,7 @@ if TYPE_CHECKING:
         modulus_of_convexity,
         stump_cover,
     )
-    from permissible.losses.geometry.bregman import centroid, divergence, dual_divergence
-    from permissible.losses.geometry.views import ExponentialFamily, Game
+    from permissible.losses.geometry import ExponentialFamily, Game, centroid, divergence, dual_divergence
     from permissible.losses.multiclass.calibration import Calibration, is_c_calibrated, is_classification_calibrated
     from permissible.losses.multiclass.gamma_phi import GammaPhi
     from permissible.losses.multiclass.guess_aversion import Counterexample, GuessAversion, is_guess_averse
@@ -59,10 +58,9 @@ _LATER = {
     "boundary.large_margin": ["LargeMarginLoss", "dwd", "hinge", "lum", "squared_hinge"],
     "boundary.line_conditions": ["LinesVerdict"],
     "multiclass.losses": ["GEL", "GLL", "LS", "LT", "MC", "MulticlassLoss", "StructuredHinge", "get_multiclass"],
-    "geometry.bregman": ["centroid", "divergence", "dual_divergence"],
     "multiclass.calibration": ["Calibration", "is_c_calibrated", "is_classification_calibrated"],
     "multiclass.gamma_phi": ["GammaPhi"],
-    "geometry.views": ["ExponentialFamily", "Game"],
+    "geometry": ["ExponentialFamily", "Game", "centroid", "divergence", "dual_divergence"],
     "own.phi": ["from_phi"],
     "own.proper": ["from_proper"],
     "own.psi": ["from_psi"],

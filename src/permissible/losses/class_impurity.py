@@ -26,9 +26,6 @@ def class_impurity(
 ) -> FloatArray:
     """The impurity of sets of rows, times their weight; `weight` (n, M) holds the weight of each class in each set.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from permissible import losses
     >>> class_impurity(losses.get("logistic"), np.array([[1.0, 1.0, 2.0]]))  # Shannon's entropy is 1.5 bits
     array([6.])

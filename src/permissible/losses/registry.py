@@ -9,11 +9,10 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from permissible.losses import catalogue
+from permissible.losses.catalogue import log_cosh, power
 from permissible.losses.entropy import Entropy
-from permissible.losses.log_cosh import log_cosh
 from permissible.losses.margin_loss import MarginLoss, Psi, exponential, least_squares
 from permissible.losses.permissible_loss import PermissibleLoss
-from permissible.losses.power import power
 from permissible.validation import Words, refusal, refusal_type
 
 Loss: TypeAlias = PermissibleLoss | MarginLoss
@@ -66,8 +65,6 @@ def register(name: str, factory: Factory, aliases: tuple[str, ...] = ()) -> None
 def unregister(name: str) -> None:
     """Remove a loss and its aliases from the registry.
 
-    Examples
-    --------
     >>> from permissible import losses
     >>> losses.unregister("never registered")
     """

@@ -68,9 +68,9 @@ class Frozen:
         return f"{type(self).__name__}({self._size()})"
 
 
-def counted(count: int, noun: str) -> str:
-    """A count with its noun: "1 rule", "2 rules"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def counted(count: int, noun: str, several: str | None = None) -> str:
+    """A count with its noun: "1 rule", "2 rules", "2 classes"."""
+    return f"{count} {noun if count == 1 else several or noun + 's'}"
 
 
 class Model(Frozen):

@@ -69,8 +69,6 @@ def _named(strategy: str, classes: Sequence[str]) -> str:
 def costs_in_words(decision: Decision, classes: Sequence[str]) -> str:
     """What mistakes cost under a decision.
 
-    Examples
-    --------
     >>> import permissible as pm
     >>> costs_in_words(pm.Reject(0.2), ["well", "ill"])
     'Every mistake costs 1, and referring a row to a person costs 0.2.'

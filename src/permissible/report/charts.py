@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from permissible.evaluation.importance import Importance
+from permissible.evaluation.curves import Importance
 from permissible.report.summary import Summary
 
 _LINES = {

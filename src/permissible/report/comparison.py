@@ -8,11 +8,9 @@ import numpy as np
 
 from permissible.estimators.classifier import Classifier
 from permissible.evaluation.net_benefit import Columns, net_benefit_difference, paired_means
-from permissible.evaluation.validated.judgement import Judgement, judge
+from permissible.evaluation.validated.judgement import USUAL, Judgement, judge
 from permissible.report.explorer import MAX_ROWS, probability_data, sample
 from permissible.types import AnyArray, FloatArray, IntArray
-
-THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +44,7 @@ def rival(
     difference = None
     if proba.shape[1] == 2:
         options: dict[str, Any] = {"sample_weight": weight, "n_bootstrap": how.n_bootstrap, "level": how.level}
-        difference = net_benefit_difference(codes, first, proba, THRESHOLDS, **options)
+        difference = net_benefit_difference(codes, first, proba, USUAL, **options)
     kept = sample(len(codes), MAX_ROWS)
     data = {"name": name, **probability_data(codes[kept], proba[kept], weight[kept])}
     cost = float(means["mean"][1])

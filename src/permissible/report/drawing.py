@@ -6,8 +6,8 @@ from textwrap import wrap
 
 from markupsafe import escape
 
+from permissible.bins.describe import literal_words
 from permissible.models.card.scorecard import Scorecard, TreeTerm
-from permissible.models.words import literal_words
 
 _COLOURS = ("#e8a878", "#0072b2", "#009e73", "#cc79a7", "#f0e442", "#56b4e9", "#999999")
 _ROW, _BAR, _TEXT = 46, 110, 150

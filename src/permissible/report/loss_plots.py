@@ -29,10 +29,6 @@ def plot_loss(losses: Losses = FOUR, margins: ArrayLike | None = None, ax: Axes 
     ax : matplotlib axes, optional
         Drawn on when given.
 
-    Returns
-    -------
-    matplotlib axes
-
     Examples
     --------
     >>> from permissible.report import loss_plots

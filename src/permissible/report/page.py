@@ -30,7 +30,7 @@ def report(
     pos_label: object = None,
     stability: object = None,
 ) -> str:
-    """Write a page about a fitted estimator on rows whose classes are known.
+    """Write a page about a fitted estimator on rows whose classes are known, and return its path.
 
     Parameters
     ----------
@@ -54,11 +54,6 @@ def report(
         it. By default the second in sorted order: "healthy" where the other is "disease".
     stability : Stability, optional
         What ``ULSClassifier.stability(X, y)`` returned: which rules, labels and probabilities survive resampling.
-
-    Returns
-    -------
-    str
-        The path.
 
     Examples
     --------

@@ -10,27 +10,54 @@ from permissible.decisions import Boundaries, Decision, Hard, Weighted, class_co
 from permissible.decisions.proba import by_class
 from permissible.estimators.classifier import Classifier, card_of, judged_by, table_of
 from permissible.evaluation.cells import weights_of
-from permissible.evaluation.curves import ReliabilityBin, cumulative, reliability, risk_coverage
-from permissible.evaluation.importance import Importance, column_importance, term_importance
+from permissible.evaluation.curves import (
+    Importance,
+    ReliabilityBin,
+    column_importance,
+    cumulative,
+    reliability,
+    risk_coverage,
+    term_importance,
+)
 from permissible.evaluation.intervals import Resampling
 from permissible.evaluation.labels import positive_last, reordered
 from permissible.evaluation.metrics import Metric, metrics
 from permissible.evaluation.net_benefit import Columns
 from permissible.evaluation.validated.judgement import Judgement, judge
 from permissible.evaluation.validated.validate import subgroup_columns
-from permissible.models.card.evaluate import adds, holds, words
-from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, reach
+from permissible.models.card.scorecard import (
+    PointsTerm,
+    RuleTerm,
+    Scorecard,
+    SlopeTerm,
+    TreeTerm,
+    adds,
+    holds,
+    reach,
+    words,
+)
 from permissible.models.model import lead
 from permissible.models.points.sheet import PointSheet
 from permissible.report.answer import Answer, answer
 from permissible.report.comparison import Rival, names_of, rival
-from permissible.report.described import ColumnDescription, describe_columns, group_columns
 from permissible.report.explorer import explorer_data, whatif_data
+from permissible.table.schema import Column
 from permissible.table.table import Table
 from permissible.types import AnyArray, ArrayLike, FloatArray, IntArray
 from permissible.validation import Words, refusal
 
 RESAMPLES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDescription:
+    """A column: its kind, whether the model uses it, the rows where it is missing, and its typical values in words."""
+
+    name: str
+    kind: str
+    used: bool
+    missing: int
+    usual: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +147,13 @@ def summarise(
     deciding = Hard() if chosen is None else chosen
     classes, model_classes = (tuple(str(label) for label in names.tolist()) for names in (judged_classes, known))
     importance = column_importance(card, table, model_codes)
-    groups = _groups(subgroups, X, card, table, importance) if len(classes) == 2 else {}
+    groups: dict[str, AnyArray] = {}
+    if len(classes) == 2:
+        groups = _group_columns(card, table, importance) if subgroups is None else subgroup_columns(subgroups, X)
     how = Resampling(n_bootstrap=RESAMPLES)
     tables = judge(codes, proba, judged_classes, weight, Judgement(deciding, None, how, groups))
     names, compared = names_of(models), Judgement(deciding, None, how)
+    probas = {name: np.asarray(model.predict_proba(X)) for name, model in zip(names[1:], others, strict=True)}
     weights = weights_of(weight, len(codes))
     return Summary(
         title=title or f"Model report: {classes_in_words(classes)}",
@@ -132,15 +162,13 @@ def summarise(
         classes=classes,
         model_classes=model_classes,
         n_rows=len(codes),
-        n_columns=len(card.schema.columns),
         class_counts=tuple(np.bincount(codes, weights, minlength=len(classes)).tolist()),
         answer=answer(tables["decision"], deciding, classes),
         tables=tables,
         rivals=tuple(
-            rival(model, name, _by_class(model, X, order), proba, codes, weights, compared, judged_classes)
+            rival(model, name, probas[name][:, order], proba, codes, weights, compared, judged_classes)
             for model, name in zip(others, names[1:], strict=True)
         ),
-        described=describe_columns(card, table),
         metrics=tuple(metrics(codes, proba, chosen, weight)),
         folds=tuple(folds),
         reliability=tuple(_reliability(codes, proba, weight)),
@@ -162,6 +190,8 @@ def _of_model(
     has_card = any(isinstance(term, PointsTerm) for term in card.terms)
     sheets = first.card(decision=decision if len(first.classes_) == 2 else None) if has_card else []
     return {
+        "n_columns": len(card.schema.columns),
+        "described": _describe_columns(card, table),
         "text": first.to_text(),
         "rules": _rule_rows(card, table, codes, contributions, len(first.classes_), weight),
         "intercept": card.intercept,
@@ -184,11 +214,6 @@ def _checked(models: Sequence[Any]) -> Sequence[Classifier]:
     return models
 
 
-def _by_class(model: Classifier, X: object, order: list[int]) -> FloatArray:
-    """The probabilities of a model, its classes in the given order."""
-    return np.asarray(model.predict_proba(X), dtype=np.float64)[:, order]
-
-
 def _given(proba: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
     found = by_class(proba)
     if found.shape != shape:
@@ -208,14 +233,6 @@ def _decision(first: Classifier, given: object, classes: AnyArray, order: list[i
     return reordered(found, classes, order)
 
 
-def _groups(
-    given: object, X: object, card: Scorecard, table: Table, importance: Sequence[Importance]
-) -> dict[str, AnyArray]:
-    if given is None:
-        return group_columns(card, table, [item.name for item in importance])
-    return subgroup_columns(given, X)
-
-
 def classes_in_words(classes: Sequence[str]) -> str:
     """The classes as text: "sick versus well", "a, b and c", "12 classes"."""
     if len(classes) == 2:
@@ -228,22 +245,19 @@ def _rule_rows(
 ) -> tuple[RuleRow, ...]:
     found = []
     for term, added in zip(card.terms, contributions, strict=True):
-        pieces: list[Term] = [term]
-        if isinstance(term, TreeTerm | PointsTerm):
-            pieces = list(term.leaves())
-        for piece in pieces:
+        for piece in term.leaves() if isinstance(term, TreeTerm | PointsTerm) else [term]:
             if isinstance(piece, RuleTerm):
                 covered = holds(piece.rule, card, table)
                 counts = np.bincount(codes[covered], weight[covered], minlength=n_classes)
                 shares = tuple((counts / counts.sum()).tolist()) if counts.any() else None
                 support = float(counts.sum() / weight.sum())
                 found.append(RuleRow(words(piece, card), piece.holds, reach(piece), support, shares))
-            elif isinstance(piece, SlopeTerm):
-                spread = float(np.nanmax(np.nanstd(added, axis=0)))
-                found.append(RuleRow(f"each unit of {words(piece, card)}", piece.slope, spread, None, None))
+                continue
+            spread, text = float(np.nanmax(np.nanstd(added, axis=0))), words(piece, card)
+            if isinstance(piece, SlopeTerm):
+                found.append(RuleRow(f"each unit of {text}", piece.slope, spread, None, None))
             else:
-                spread = float(np.nanmax(np.nanstd(added, axis=0)))
-                found.append(RuleRow(words(piece, card), (), spread, None, None))
+                found.append(RuleRow(text, (), spread, None, None))
     return tuple(sorted(found, key=lambda row: -row.weight))
 
 
@@ -289,3 +303,55 @@ def _history(history: Mapping[str, AnyArray]) -> dict[str, list[float]]:
         if values is not None and np.asarray(values).dtype.kind in "fiu" and np.ndim(values) == 1:
             found[name] = [float(v) for v in values]
     return found
+
+
+def _describe_columns(card: Scorecard, table: Table) -> tuple[ColumnDescription, ...]:
+    """Describe every column that the model was given."""
+    used = set(card.used_columns())
+    return tuple(
+        _described(column, np.asarray(values), place in used)
+        for place, (column, values) in enumerate(zip(card.schema.columns, table.columns, strict=True))
+    )
+
+
+def _described(column: Column, values: AnyArray, used: bool) -> ColumnDescription:
+    missing = values < 0 if column.kind == "categorical" else np.isnan(np.asarray(values, dtype=np.float64))
+    known = values[~missing]
+    if not len(known):
+        usual = "no value is known"
+    elif column.kind == "numeric":
+        least, lower, middle, upper, most = np.quantile(np.asarray(known, dtype=np.float64), [0, 0.25, 0.5, 0.75, 1])
+        usual = f"median {middle:.4g}, half of the rows {lower:.4g} to {upper:.4g}, all {least:.4g} to {most:.4g}"
+    else:
+        usual = _shares(column, known)
+    return ColumnDescription(column.name, column.kind, used, int(missing.sum()), usual)
+
+
+def _shares(column: Column, known: AnyArray) -> str:
+    names = column.categories if column.kind == "categorical" else ("false", "true")
+    counts = np.bincount(known.astype(np.int64), minlength=len(names))
+    order = np.argsort(-counts, kind="stable")[:5]
+    listed = [f"{names[k]} {100 * counts[k] / counts.sum():.0f} %" for k in order if counts[k]]
+    more = int((counts > 0).sum()) - len(listed)
+    return ", ".join(listed) + (f", and {more} others" if more else "")
+
+
+def _group_columns(card: Scorecard, table: Table, important: Sequence[Importance]) -> dict[str, AnyArray]:
+    """The columns by whose values a report looks at groups where none are named: truth values and few categories.
+
+    Where there are none, the two most important columns of numbers, which are cut at their quartiles.
+    """
+    found: dict[str, AnyArray] = {}
+    for column, values in zip(card.schema.columns, table.columns, strict=True):
+        if column.kind == "numeric" or len(column.categories) > 10 or len(found) == 4:
+            continue
+        names = column.categories if column.kind == "categorical" else (False, True)
+        texts = np.empty(len(values), dtype=object)
+        texts[:] = [
+            None if value != value or value < 0 else str(names[int(value)]) for value in np.asarray(values).tolist()
+        ]
+        if len({text for text in texts.tolist() if text is not None}) > 1:
+            found[column.name] = texts
+    return found or {
+        name: np.asarray(table.columns[card.schema.names.index(name)]) for name in (item.name for item in important[:2])
+    }

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from permissible.bins.binning import ColumnBins
-from permissible.bins.keys import Keys
+from permissible.bins.hashing import Keys
 from permissible.rows.part import Part
 from permissible.rows.source import ByPart, Source
 from permissible.table.schema import Column

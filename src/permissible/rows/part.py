@@ -12,8 +12,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
-from permissible.bins.hashing import Hashes
-from permissible.bins.keys import Keys
+from permissible.bins.hashing import Hashes, Keys
 from permissible.table.table import Table
 from permissible.types import AnyArray, BoolArray, Codes, FloatArray
 from permissible.validation import Words, refusal

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from permissible.bins.hashing import Hashes
-from permissible.bins.keys import Keys
+from permissible.bins.hashing import Hashes, Keys
 from permissible.rows.part import Part
 from permissible.types import AnyArray, BoolArray, IntArray
 

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from permissible.bins.hashing import Hashes
-from permissible.bins.keys import Keys
+from permissible.bins.hashing import Hashes, Keys
 from permissible.rows.keys import keys_of
 from permissible.rows.part import Part
 from permissible.rows.selection import ALL_ROWS, NO_HASH, Selection, classes_of, hashes_of

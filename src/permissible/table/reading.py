@@ -37,9 +37,6 @@ def read(
     the table is matched: columns by name where both are named, categories by value; one never seen gets code -2 and an
     `UnseenCategoryWarning`.
 
-    Examples
-    --------
-    >>> from permissible.table import read
     >>> table = read({"age": [41, None, 30], "colour": ["red", "blue", "red"]})
     >>> [(column.name, column.kind, column.categories) for column in table.schema.columns]
     [('age', 'numeric', ()), ('colour', 'categorical', ('blue', 'red'))]
@@ -228,17 +225,17 @@ def _from_columns(
     return Table(Schema(columns, named), tuple(o.values for o in observed), n_rows)
 
 
-def chosen(names: tuple[str, ...], categorical_features: Categorical) -> list[int]:
-    """The positions that `categorical_features` lists."""
-    if categorical_features is None:
+def chosen(names: tuple[str, ...], given: Categorical, argument: str = "categorical_features") -> list[int]:
+    """The positions of the columns that are listed by names or positions, or by a mask."""
+    if given is None:
         return []
-    if not isinstance(categorical_features, Iterable):
-        raise refusal_type("categorical_features", "names or positions of columns of X", categorical_features)
-    listed = [categorical_features] if isinstance(categorical_features, str) else [*categorical_features]
+    if not isinstance(given, Iterable):
+        raise refusal_type(argument, "names or positions of columns of X", given)
+    listed = [given] if isinstance(given, str) else [*given]
     if listed and all(isinstance(item, (bool, np.bool_)) for item in listed):
         if len(listed) != len(names):
             came = Words(f"{len(listed)} of them")
-            raise refusal("categorical_features", f"a mask of {len(names)} truth values", came)
+            raise refusal(argument, f"a mask of {len(names)} truth values", came)
         return [j for j, item in enumerate(listed) if item]
     place = {name: j for j, name in enumerate(names)}
     found: list[int] = []
@@ -248,5 +245,5 @@ def chosen(names: tuple[str, ...], categorical_features: Categorical) -> list[in
         elif isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -len(names) <= item < len(names):
             found.append(int(item) % len(names))
         else:
-            raise refusal("categorical_features", "names or positions of columns of X", item)
+            raise refusal(argument, "names or positions of columns of X", item)
     return found

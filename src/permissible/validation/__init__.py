@@ -3,11 +3,17 @@
 An error is one sentence: the argument, what was expected, what came, and what to do about it.
 """
 
-from permissible.validation.arrays import probabilities, real_array, real_numbers, squarable, summable, weights
-from permissible.validation.boundaries import checked_boundaries
-from permissible.validation.costs import checked_costs
-from permissible.validation.names import did_you_mean, one_of
-from permissible.validation.refusal import Words, refusal, refusal_type, shown
+from permissible.validation.arrays import (
+    checked_boundaries,
+    checked_costs,
+    probabilities,
+    real_array,
+    real_numbers,
+    squarable,
+    summable,
+    weights,
+)
+from permissible.validation.refusal import Words, did_you_mean, one_of, refusal, refusal_type, shown
 
 __all__ = [
     "Words",

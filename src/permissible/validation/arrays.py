@@ -1,8 +1,8 @@
-"""Arrays handed in by the user: of real numbers, of one length, and within what the formula needs."""
+"""Arrays handed in by the user: of real numbers, of one length, within what the formula needs; boundaries and costs."""
 
 import numpy as np
 
-from permissible.types import FloatArray
+from permissible.types import ArrayLike, FloatArray
 from permissible.validation.refusal import Words, refusal, refusal_type
 
 LEAST_SUM, GREATEST_SUM = 1e-250, 1e250
@@ -12,8 +12,6 @@ LARGEST = 1e150
 def real_numbers(argument: str, values: object, expected: str) -> FloatArray:
     """Float64 of any shape; what is not real numbers (text, dates, complex numbers, rows of unequal length) is refused.
 
-    Examples
-    --------
     >>> real_numbers("cost", [[0, 1j]], "an array of costs")
     Traceback (most recent call last):
     ...
@@ -46,8 +44,6 @@ def real_array(argument: str, values: object, *, length: int | None = None) -> F
 def probabilities(argument: str, values: object, *, length: int | None = None) -> FloatArray:
     """The same with every number between 0 and 1.
 
-    Examples
-    --------
     >>> probabilities("proba", [0.2, 1.2])
     Traceback (most recent call last):
     ...
@@ -87,3 +83,39 @@ def squarable(values: FloatArray, column: str) -> None:
     if largest > LARGEST:
         came = Words(f"{largest:g} in column {column!r}")
         raise refusal("X", f"of sizes up to {LARGEST:g} for this learner", came, "scale that column")
+
+
+def checked_boundaries(boundaries: ArrayLike) -> tuple[float, ...]:
+    """Return boundaries as floats; refuse any outside (0, 1) or not strictly increasing."""
+    array = real_numbers("boundaries", boundaries, "increasing numbers in (0, 1)")
+    if array.ndim != 1 or not array.size:
+        raise refusal("boundaries", "a non-empty sequence of increasing numbers in (0, 1)", boundaries)
+    outside = ~((array > 0) & (array < 1))
+    if outside.any():
+        raise refusal("boundaries", "numbers in (0, 1)", float(array[outside][0]))
+    if (falls := np.diff(array) <= 0).any():
+        place = int(falls.argmax())
+        raise refusal("boundaries", "strictly increasing", Words(f"{array[place]:g} followed by {array[place + 1]:g}"))
+    return tuple(array.tolist())
+
+
+def checked_costs(matrix: ArrayLike, argument: str = "matrix") -> FloatArray:
+    """Return costs[true, predicted] as a new array: non-negative, zero on the diagonal, no empty row; else refused."""
+    costs = np.array(real_numbers(argument, matrix, "a square array of costs"))
+    if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or len(costs) < 2:
+        expected = f"square, {argument}[true, predicted], of two classes or more"
+        remedy = "a price of rejection goes into reject_cost" if costs.ndim == 2 else None
+        raise refusal(argument, expected, Words(f"shape {costs.shape}"), remedy)
+    bad = ~(np.isfinite(costs) & (costs >= 0))
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise refusal(argument, "finite and non-negative", Words(f"{costs[row, column]:g} at [{row}, {column}]"))
+    if np.diag(costs).any():
+        row = int(np.diag(costs).argmax())
+        raise refusal(argument, "zero on the diagonal", Words(f"{costs[row, row]:g} at [{row}, {row}]"))
+    empty = ~costs.any(axis=1)
+    if empty.any():
+        row = int(empty.argmax())
+        remedy = "a class that may always be missed can be left out"
+        raise refusal(argument, "positive somewhere in each row", Words(f"row {row} of zeros"), remedy)
+    return costs

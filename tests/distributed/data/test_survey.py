@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from permissible.bins import sampling as bins_sampling
+from permissible.bins import find
 from permissible.bins.find import find_bins
 from permissible.distributed.data import survey as survey_module
 from permissible.distributed.data.survey import Survey
@@ -49,10 +49,10 @@ def same(one, other):
 
 @pytest.fixture
 def small_sample(monkeypatch):
-    for module in (bins_sampling, survey_module):
+    sample_rows = find.sample_rows
+    for module in (find, survey_module):
         monkeypatch.setattr(module, "SAMPLE_ROWS", 300)
-    monkeypatch.setattr("permissible.bins.find.SAMPLE_ROWS", 300)
-    monkeypatch.setattr("permissible.bins.find.sample_rows", lambda h: bins_sampling.sample_rows(h, 300))
+    monkeypatch.setattr(find, "sample_rows", lambda hashes: sample_rows(hashes, 300))
 
 
 @given(cuts=st.lists(st.integers(1, 399), max_size=6, unique=True), seed=st.integers(0, 5))

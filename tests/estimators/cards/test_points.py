@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 import permissible as pm
 from permissible import losses
-from permissible.models.card.evaluate import holds
 from permissible.models.card.from_model import scorecard
+from permissible.models.card.scorecard import holds
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 import permissible as pm
+from permissible.bins.describe import rule_words
 from permissible.estimators.classifier import card_of
 from permissible.estimators.exports import FORMATS
-from permissible.models.card.evaluate import holds
-from permissible.models.words import rule_words
+from permissible.models.card.scorecard import holds
 
 
 @pytest.fixture(scope="module")

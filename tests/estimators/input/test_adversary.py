@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse
 
 import permissible as pm
-from permissible.estimators.input.target import codes_among, decode_target
+from permissible.estimators.input.training import codes_among, decode_target
 from permissible.estimators.input.weights import row_weights, with_class_weight
 
 NAN = float("nan")

@@ -30,7 +30,7 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         hot = (rows.target[:, None] == np.arange(len(rows.classes))) * rows.weight[:, None]
         self.means_ = (hot.T @ values) / hot.sum(0)[:, None]
         self.offset_ = np.log(hot.sum(0) / hot.sum())
-        intake.remember(self, rows)
+        intake.remember(self, rows.classes, rows.schema)
         return self
 
     def _distances(self, X):

@@ -31,6 +31,16 @@ def test_rules_of_noise_do_not_survive():
     assert not np.array_equal(found.probability, model.stability(X, y, n_resamples=5, random_state=1).probability)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_resample_has_a_rare_class(n_classes):
+    X = np.random.default_rng(0).standard_normal((60, 2)).round(1)
+    y = np.where(np.arange(60) < 2, n_classes - 1, (X[:, 0] > 0) * (n_classes > 2)).astype(int)
+    model = pm.ULSClassifier(n_rounds=2, max_literals=1, early_stopping=False).fit(X, y)
+    found = model.stability(X, y, n_resamples=8)
+    assert len(found.flipped) == 8
+    assert np.isfinite(found.probability).all()
+
+
 def test_what_it_cannot_do_is_refused():
     X, y = np.random.default_rng(0).standard_normal((60, 2)), np.arange(60) % 2
     with pytest.raises(ValueError, match="learner"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from permissible.estimators.classifier import actions_for, card_of, table_of
-from permissible.models.card.evaluate import scores
+from permissible.models.card.scorecard import scores
 from tests.estimators.files.test_save_load import CASES
 
 

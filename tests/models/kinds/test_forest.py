@@ -8,7 +8,7 @@ import pytest
 import permissible as pm
 from permissible.estimators.classifier import card_of
 from permissible.estimators.input.training import rows
-from permissible.models.card import evaluate
+from permissible.models.card.scorecard import scores as card_scores
 from permissible.models.files.forest import forest_document, read_forest
 from permissible.models.files.json_node import Node
 
@@ -39,7 +39,7 @@ def test_literals_in_words_score_like_the_compiled_trees(options, descent):
     data, y = frame()
     model = pm.MCBoostClassifier(n_rounds=8, descent=descent, random_state=0, **options).fit(data, y)
     table = rows(model, data)
-    written = evaluate.scores(card_of(model), table)
+    written = card_scores(card_of(model), table)
     np.testing.assert_allclose(written, model.model_.scores(table), atol=1e-12)
 
 

@@ -94,3 +94,20 @@ def test_what_cannot_be_drawn_is_refused_in_one_sentence():
     ):
         pm.MarginDensityDisplay.from_estimator(three, X, X[:, 0] > 0)
     assert pm.MarginDensityDisplay.from_estimator(model, words, X[:, 0] > 0).deltas.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("features", [("x0", "y"), (0, 2), "x0", (0,), 1])
+def test_columns_that_are_not_there_are_refused_by_their_argument(features):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = pm.UDTClassifier(max_leaf_nodes=4).fit(X, X[:, 0] > 0)
+    with pytest.raises((ValueError, TypeError), match="`features` must be"):
+        pm.RegionDisplay.from_estimator(model, X, features=features)
+
+
+def test_risk_and_coverage_take_labels_and_refuse_numbers_that_are_no_codes():
+    p = [0.1, 0.9, 0.4, 0.3]
+    coded = pm.RiskCoverageDisplay.from_predictions([0, 1, 1, 0], p)
+    named = pm.RiskCoverageDisplay.from_predictions(["a", "b", "b", "a"], p)
+    assert (named.coverage, named.risk) == (coded.coverage, coded.risk)
+    with pytest.raises(ValueError, match="`y` must be codes of classes"):
+        pm.RiskCoverageDisplay.from_predictions([1, 2, 2, 1], p)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from permissible.cli.show import many
+from permissible.models.model import counted
 from permissible.table.match import UnseenCategoryWarning, told_once
 from permissible.table.reading import read
 from permissible.table.schema import Schema
@@ -62,16 +62,16 @@ class Notices:
         """Give the warnings, one for each message and one for each column with unseen categories."""
         for name, (count, example) in self._unseen.items():
             warnings.warn(
-                f"column {name!r} has a category that no row of fit had in {many(count, 'row')}, the first of them "
-                f"{shown(example)}; it counts as different from every known category.",
+                f"column {name!r} has a category that no row of fit had in {counted(count, 'row')}, the first of "
+                f"them {shown(example)}; it counts as different from every known category.",
                 UnseenCategoryWarning,
                 stacklevel=2,
             )
         for name, (count, example) in self._outside.items():
             low, high = self._ranges[name]
             warnings.warn(
-                f"column {name!r} is outside the range of fit, {low:g} to {high:g}, in {many(count, 'row')}, the first of them "
-                f"{example:g}.",
+                f"column {name!r} is outside the range of fit, {low:g} to {high:g}, in {counted(count, 'row')}, the first of "
+                f"them {example:g}.",
                 OutOfRangeWarning,
                 stacklevel=2,
             )

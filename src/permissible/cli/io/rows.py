@@ -10,16 +10,19 @@ import numpy as np
 
 from permissible.cli.errors import UseError
 from permissible.cli.io.columns import Reading, converted, read_columns
-from permissible.cli.io.loading import notes_of
 from permissible.cli.options import ColumnOptions, FileOptions, listed
-from permissible.cli.show import many
 from permissible.distributed.data.batches import typed_labels
 from permissible.evaluation.cross_validation import LabelledRows
+from permissible.models.model import counted
 from permissible.table.files import Chunk, FileReader, open_table
 from permissible.table.files.cells import MISSING, CellKind
 from permissible.table.files.reader import whole
 from permissible.table.schema import Column, Schema
 from permissible.types import AnyArray
+
+if TYPE_CHECKING:
+    from permissible.estimators.classifier import Classifier
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from permissible.estimators.classifier import Classifier
@@ -151,7 +154,7 @@ def as_labels(values: AnyArray, kind: CellKind, target: str, path: Path) -> AnyA
         row = int(np.argmax(missing)) + 1
         raise UseError(
             f"the target {target!r} must be known in every row of {path}, "
-            f"got nothing in {many(int(missing.sum()), 'row')}, the first is row {row}."
+            f"got nothing in {counted(int(missing.sum()), 'row')}, the first is row {row}."
         )
     return typed_labels(values, kind)
 
@@ -228,3 +231,29 @@ def _label(value: str, kind: str) -> str:
     if number is None:
         return str(value)
     return str(int(number) if kind in "iu" and number.is_integer() else number)
+
+
+def load_model(path: Path) -> "Classifier":
+    """Load a model file."""
+    from permissible.estimators.files.save_load import load
+
+    if not path.exists():
+        raise UseError(f"the file {path} does not exist.")
+    try:
+        fitted: Classifier = load(path)
+    except ValueError as error:
+        raise UseError(str(error)) from None
+    return fitted
+
+
+def notes_of(model: object) -> dict[str, Any]:
+    """What `permissible fit` wrote into the model file about its training file."""
+    return dict(getattr(model, "notes_", {}))
+
+
+def target_of(model: object, given: str | None) -> str:
+    """The target column: as given, or as stored in the model file."""
+    known = notes_of(model).get("target")
+    if given is None and not known:
+        raise UseError("--target must name the column with the truth: the model file does not know it.")
+    return str(given or known)

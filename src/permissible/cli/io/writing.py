@@ -1,4 +1,4 @@
-"""Writing rows: CSV, tab-separated, Parquet or Arrow by the file name, or CSV to the terminal."""
+"""Writing rows: CSV, tab-separated, Parquet or Arrow by the file name, or CSV to the terminal; what an output needs."""
 
 import csv
 import json
@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
@@ -88,11 +89,9 @@ def _harmless(value: object) -> object:
 
 @contextmanager
 def _arrow_writer(path: Path) -> Iterator[Write]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise CommandError(f"writing {path.name} needs pyarrow: pip install 'permissible[arrow]'.") from None
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     open_writer = pq.ParquetWriter if path.suffix.lower() in (".parquet", ".pq") else pa.ipc.new_file
     with replacing(path, "wb") as file:
         writer: Any = None
@@ -107,3 +106,23 @@ def _arrow_writer(path: Path) -> Iterator[Write]:
         yield write
         if writer is not None:
             writer.close()
+
+
+# -- what may not be installed, checked before anything is fitted ------------------------------------------------------------
+def needs(what: str, extra: str, modules: Sequence[str]) -> None:
+    """Refuse where a module is missing, with the line that installs it."""
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise CommandError(f"{what} needs {' and '.join(missing)}: pip install 'permissible[{extra}]'.")
+
+
+def needs_report(path: Path | None) -> None:
+    """Refuse a page that could not be drawn."""
+    if path is not None:
+        needs("a report", "report", ("jinja2",))
+
+
+def needs_table(path: Path | None) -> None:
+    """Refuse a file of rows that could not be written."""
+    if path is not None and path.suffix.lower() in ARROW:
+        needs(f"writing {path.name}", "arrow", ("pyarrow",))

@@ -39,7 +39,7 @@ def command(
 
     from permissible.cli import show
     from permissible.cli.io.contenders import contenders
-    from permissible.cli.io.extras import needs_report
+    from permissible.cli.io.writing import needs_report
     from permissible.datasets import GERMAN_CREDIT, german_credit
     from permissible.models.files.atomic import write
     from permissible.report import write_report

@@ -28,9 +28,10 @@ def command(
     """
     from permissible.cli import show
     from permissible.cli.io.judging import BASELINE
-    from permissible.cli.io.loading import load_model, target_of
     from permissible.cli.io.model_options import decision_of
+    from permissible.cli.io.rows import load_model, target_of
     from permissible.estimators.classifier import judged_by
+    from permissible.models.model import counted
 
     fitted = load_model(model)
     asked = decision_of(deciding, fitted.classes_)
@@ -40,7 +41,7 @@ def command(
     if json:
         show.as_json({key: value for key, value in found.items() if key != "sections"})
         return
-    show.say(f"{show.many(len(codes), 'row')} of {data.name}")
+    show.say(f"{counted(len(codes), 'row')} of {data.name}")
     rows = [
         [m["name"], f"{m['value']:.4f}", f"{m['low']:.4f} to {m['high']:.4f}", f"{m['baseline']:.4f}", m["meaning"]]
         for m in found["metrics"].values()
@@ -68,9 +69,8 @@ def judged(
     import numpy as np
 
     from permissible.cli.errors import UseError
-    from permissible.cli.io.loading import notes_of
     from permissible.cli.io.notices import Notices
-    from permissible.cli.io.rows import chunks_of, codes_of
+    from permissible.cli.io.rows import chunks_of, codes_of, notes_of
     from permissible.estimators.classifier import schema_of
 
     parts, notices = [], Notices(schema_of(fitted), notes_of(fitted).get("ranges"))
@@ -117,10 +117,12 @@ def _found(fitted: "Classifier", codes: "IntArray", proba: "FloatArray", decisio
 
 
 def _thresholds(table: dict[str, Any]) -> tuple[list[str], list[list[str]], range]:
-    names = ["flagged", "sensitivity", "specificity", "ppv", "npv", "net_benefit", "cost"]
-    lines = zip(table["threshold"], *(table[name] for name in names), strict=True)
+    from permissible.evaluation.subgroups import AT_THRESHOLD
+
+    lines = zip(table["threshold"], *(table[name] for name in AT_THRESHOLD), strict=True)
     rows = [[f"{t:g}", *("-" if value != value else f"{value:.3f}" for value in values)] for t, *values in lines]
-    return ["threshold", *(name.replace("_", " ") for name in names)], rows, range(1 + len(names))
+    header = ["threshold", *(name.replace("_", " ") for name in AT_THRESHOLD)]
+    return header, rows, range(len(header))
 
 
 def _tables(fitted: "Classifier", codes: "IntArray", proba: "FloatArray", decision: "Decision") -> dict[str, Any]:

@@ -28,7 +28,7 @@ def command(
     Example: permissible explain model.json patients.csv --row 17
     """
     from permissible.cli import show
-    from permissible.cli.io.loading import load_model
+    from permissible.cli.io.rows import load_model
 
     fitted = load_model(model)
     if data is None:

@@ -23,7 +23,7 @@ def command(
     import typer
 
     from permissible.cli.errors import UseError
-    from permissible.cli.io.loading import load_model, notes_of
+    from permissible.cli.io.rows import load_model, notes_of
     from permissible.cli.io.writing import is_standard_output
     from permissible.estimators.exports import FORMATS
     from permissible.models.files.atomic import write

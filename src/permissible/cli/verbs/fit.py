@@ -43,17 +43,15 @@ def command(
 
     Example: permissible fit patients.csv --target outcome --compact --cv 10 -o model.json --report report.html
     """
-    from permissible.cli.io.extras import needs_report
     from permissible.cli.io.model_options import ModelOptions, decision_of
     from permissible.cli.io.rows import training_file
+    from permissible.cli.io.writing import needs_report
 
     needs_report(report)
     asked = ModelOptions(model, loss, given, deciding, tuple(options.listed(columns.categorical)))
     decision_of(deciding)  # errors in these options are reported before the file is read
     places = Places(data, target, output, report, json)
     if out_of_core is not None:
-        from permissible.cli.io.out_of_core import learn_from_folder
-
         in_memory = {"--cv": cv, "--report": report, "--delimiter": file.delimiter, "--no-header": file.no_header}
         in_memory |= {"--missing": file.missing, "--decimal": file.decimal, "--encoding": file.encoding}
         in_memory |= {"--dates": file.dates != "auto", "--positive": columns.positive}
@@ -62,7 +60,7 @@ def command(
             raise UseError(
                 f"--out-of-core reads the file block by block and takes no {', '.join(refused)}; leave it out."
             )
-        learn_from_folder(asked, places, out_of_core, columns)
+        _learn_from_folder(asked, places, out_of_core, columns)
         return
     rows = training_file(data, file, target, columns)
     _learn(asked, places, rows, cv, options.listed(columns.id_columns))
@@ -138,6 +136,70 @@ def _learn(asked: "ModelOptions", places: Places, rows: "TrainingFile", cv: int 
     for what, path in (("model", places.output), ("report", places.report)):
         if path is not None:
             show.say(f"The {what} is in {path}.")
+
+
+def _learn_from_folder(asked: "ModelOptions", places: Places, folder: Path, columns: options.ColumnOptions) -> None:
+    """Bin, learn, print in words, write to a file.
+
+    Columns, kinds and classes are those of a fit in memory, so the model file is identical.
+    """
+    from permissible.cli import show
+    from permissible.cli.io.columns import identifiers, kinds_shown, may_identify, ranges, refuse_notations
+    from permissible.cli.io.model_options import decision_of
+    from permissible.cli.io.rows import features_of, open_file
+    from permissible.distributed.data.dataset import BinnedDataset
+    from permissible.estimators.files.save_load import save
+
+    data, target, categorical = places.data, places.target, asked.categorical
+    linear = asked.model == "boundary" or getattr(asked.estimator(), "learner", None) == "linear"
+    source = open_file(data, options.FileOptions())
+    features = features_of(source, data, target, columns)
+    kinds = source.kinds()
+    with show.progress("binning", places.json):
+        texts = {name: kinds[name] for name in features if may_identify(name, kinds[name])}
+        refuse_notations(source, features, kinds, categorical)
+        names = identifiers(
+            source.chunks(texts) if texts else [], features, kinds, (*categorical, *options.listed(columns.numeric))
+        )
+        dataset = BinnedDataset.from_parquet(
+            data,
+            target=target,
+            weight=columns.weight,
+            drop=[*columns.left_out, *names],
+            categorical_features=categorical,
+            directory=folder,
+            seed=asked.given.seed,
+            keep_values=linear,
+        )
+    classes = dataset.classes
+    numeric = {name: kinds[name] for name in features if kinds[name] in ("number", "integer") and name not in names}
+    if not places.json:
+        show.say(show.size_of(data.name, dataset.n_rows, len(dataset.schema.columns), target, len(classes)))
+        show.columns(kinds_shown(features, kinds, categorical, names))
+    with show.progress("learning", places.json):
+        estimator = asked.estimator(classes)
+        if categorical:
+            # The data set has its categories, so `fit` gets none; the model file keeps the option.
+            fitted = (
+                estimator.set_params(categorical_features=None)
+                .fit(dataset)
+                .set_params(categorical_features=[*categorical])
+            )
+        else:
+            fitted = estimator.fit(dataset)
+    fitted.decision_ = decision_of(asked.deciding, classes)
+    fitted.notes_ = {"target": target, "source": data.name, "id": [*options.listed(columns.id_columns), *names]}
+    fitted.notes_ |= {"notations": {}, "ranges": ranges(source.chunks(numeric), categorical)}
+    if places.output is not None:
+        save(fitted, places.output)
+    text, output = fitted.to_text(), None if places.output is None else str(places.output)
+    if places.json:
+        found = {"estimator": type(fitted).__name__, "classes": classes, "rows": dataset.n_rows, "text": text}
+        show.as_json({**found, "model": output, "folder": str(folder)})
+        return
+    show.say(f"\n{text}\n\nThe binned rows are in {folder}.")
+    if output is not None:
+        show.say(f"The model is in {output}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,13 +37,12 @@ def command(
     Example: permissible predict model.json new-patients.csv -o predictions.csv --keep patient_id --reject-cost 0.2
     """
     from permissible.cli import show
-    from permissible.cli.io.extras import needs_table
-    from permissible.cli.io.loading import load_model, notes_of
     from permissible.cli.io.model_options import decision_of
     from permissible.cli.io.notices import Notices
-    from permissible.cli.io.rows import chunks_of, open_file
-    from permissible.cli.io.writing import is_standard_output, open_output
+    from permissible.cli.io.rows import chunks_of, load_model, notes_of, open_file
+    from permissible.cli.io.writing import is_standard_output, needs_table, open_output
     from permissible.estimators.classifier import schema_of
+    from permissible.models.model import counted
 
     needs_table(output)
     fitted = load_model(model)
@@ -67,7 +66,7 @@ def command(
     if json:
         show.as_json({"rows": n_rows, "output": str(output), "columns": [*clash.values(), *answered]})
     else:
-        show.say(f"{show.many(n_rows, 'row')} {'is' if n_rows == 1 else 'are'} in {output}.")
+        show.say(f"{counted(n_rows, 'row')} {'is' if n_rows == 1 else 'are'} in {output}.")
 
 
 def answer_names(fitted: "Classifier", decision: "Decision | None") -> list[str]:

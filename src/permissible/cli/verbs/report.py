@@ -32,9 +32,8 @@ def command(
 
     from permissible.cli import show
     from permissible.cli.errors import UseError
-    from permissible.cli.io.extras import needs_report
-    from permissible.cli.io.loading import load_model, target_of
-    from permissible.cli.io.rows import chunks_of, codes_of
+    from permissible.cli.io.rows import chunks_of, codes_of, load_model, target_of
+    from permissible.cli.io.writing import needs_report
     from permissible.report import write_report
 
     needs_report(output)

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from permissible.bins.binning import BinnedTable
-from permissible.bins.hashing import Hashes
-from permissible.bins.keys import Keys
+from permissible.bins.hashing import Hashes, Keys
 from permissible.distributed.data import mapped
 from permissible.distributed.data.mapped import Pages
 from permissible.distributed.data.scratch import Scratch, Spill

@@ -14,9 +14,8 @@ from typing import TypeAlias
 import numpy as np
 
 from permissible.bins.binning import Binning, ColumnBins
-from permissible.bins.find import NO_CODES, bins_of_masses
+from permissible.bins.find import NO_CODES, SAMPLE_ROWS, bins_of_masses, integer_weights, unit_weight
 from permissible.bins.hashing import Hashes, row_hashes
-from permissible.bins.sampling import SAMPLE_ROWS, integer_weights, unit_weight
 from permissible.kernels._core import binning as kernels
 from permissible.table.observe import category_order
 from permissible.table.schema import Category, Column, Kind, Schema

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from permissible.estimators.classifier import actions_for, card_of, table_of
-from permissible.estimators.fitted import FittedClassifier
+from permissible.estimators.exports import FittedClassifier
 from permissible.models.card.actions import Actions
 from permissible.models.card.reasons import Reasons, reasons_of, rule_terms
 from permissible.models.card.recourse import Cell, Recourse, RecourseProblem, Search, problem_of
@@ -46,7 +46,7 @@ def recourse(
         raise refusal("x", "one row", Words(f"{row.n_rows} rows"))
     known = _positions(costs or {}, card.schema, "costs")
     prices = None if costs is None else {known[name]: real_number("costs", value) for name, value in costs.items()}
-    held = list(_positions(fixed, card.schema, "fixed").values())
+    held = list(_positions([fixed] if isinstance(fixed, str) else fixed, card.schema, "fixed").values())
     problem = problem_of(card, row, prices, held, count("max_columns", max_columns))
     actions = actions_for(estimator, decision)
 

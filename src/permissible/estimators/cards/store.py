@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from permissible.bins.describe import rule_words
 from permissible.estimators.input.training import threads
 from permissible.learners.doubts import Doubts, of_rules
 from permissible.learners.points.certificate import certify
@@ -14,7 +15,6 @@ from permissible.learners.uls.fit import FittedRules, Task
 from permissible.learners.uls.trace import category_bins
 from permissible.models.kinds.one_versus_rest import joined
 from permissible.models.points.model import PointsModel
-from permissible.models.words import rule_words
 from permissible.rows.source import Source
 from permissible.validation.numbers import count
 

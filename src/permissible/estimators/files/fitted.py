@@ -8,12 +8,47 @@ from sklearn.base import BaseEstimator
 
 from permissible.decisions import CostMatrix
 from permissible.estimators.input.matrix import remember_kinds
-from permissible.estimators.input.training import remember_schema
+from permissible.estimators.input.training import remember
 from permissible.models.files.json_node import Node
 from permissible.models.kinds.kernel import KernelModel
 from permissible.models.model import Model
 from permissible.table.schema import Schema
 from permissible.types import AnyArray
+
+RENAMED = {
+    "n_rules": "n_rounds",
+    "features": "learner",
+    "l2": "l2_regularization",
+    "categorical": "categorical_features",
+    "max_leaves": "max_leaf_nodes",
+    "colsample": "max_features",
+}
+VALUES: dict[tuple[str, object], object] = {
+    ("features", "rules"): "rule",
+    ("features", "columns"): "column",
+    ("early_stopping", None): False,
+    ("pruning", "cv"): "auto",
+}
+GONE = ("random_tests",)
+"""Parameters of learners that are no more; a fitted model does not need them."""
+
+
+def parameters_of_today(given: Mapping[str, object]) -> dict[str, object]:
+    """Rename parameters; the measure of MCBoost's early stopping, once its value, has a parameter of its own.
+
+    >>> parameters_of_today({"features": "columns", "n_rules": 5, "early_stopping": "cost"})
+    {'learner': 'column', 'n_rounds': 5, 'early_stopping': True, 'scoring': 'cost'}
+    """
+    found: dict[str, object] = {}
+    for name, value in given.items():
+        if name in GONE:
+            continue
+        plain = value is None or isinstance(value, str)
+        found[RENAMED.get(name, name)] = VALUES.get((name, value), value) if plain else value
+        if name == "early_stopping" and plain and value in ("cost", "surrogate"):
+            found |= {name: True, "scoring": value}
+    return found
+
 
 _BOUNDARY = ("certificate_", "n_iter_", "objective_", "gap_", "support_", "dual_coef_", "_rounds", "_coverage")
 FILED: dict[str, tuple[str, ...]] = {
@@ -40,13 +75,11 @@ def restored(
     import permissible as pm
 
     maker = getattr(pm, kind)
-    known = set(maker().get_params(deep=False))
-    unknown = sorted(set(parameters) - known)
-    if unknown:
+    today = parameters_of_today(parameters)
+    if unknown := sorted(set(today) - set(maker().get_params(deep=False))):
         raise node.refused(f"a document with parameters of {kind}", unknown)
-    estimator = maker(**parameters)
-    estimator.classes_ = classes
-    remember_schema(estimator, schema)
+    estimator = maker(**today)
+    remember(estimator, classes, schema)
     for name, value in kept.items():
         if name in FILED[kind]:
             setattr(estimator, name, value)

@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible import decisions
 from permissible.estimators.classifier import schema_of
-from permissible.estimators.files.earlier import parameters_of_today
 from permissible.estimators.files.fitted import FILED, restored
 from permissible.losses import Loss
 from permissible.losses.multiclass.gamma_phi import GammaPhi
@@ -156,11 +155,8 @@ def read_document(document: Plain, name: str, own_losses: Mapping[str, Loss]) ->
 
 
 def _read(node: Node, own_losses: Mapping[str, Loss]) -> BaseEstimator:
-    about, content = (
-        ("format", "version", "library", "estimator", "parameters"),
-        ("classes", "columns", "decision", "model"),
-    )
-    fields = node.fields(*about, *content, "fit", "notes")
+    about = ("format", "version", "library", "estimator", "parameters")
+    fields = node.fields(*about, "classes", "columns", "decision", "model", "fit", "notes")
     kind = fields["estimator"].one_of(tuple(FILED))
     schema = read_schema(fields["columns"])
     model = read_model(fields["model"], schema, own_losses)
@@ -172,15 +168,8 @@ def _read(node: Node, own_losses: Mapping[str, Loss]) -> BaseEstimator:
         for key, item in parameters.fields(optional=tuple(parameters.value)).items()
         if not isinstance(value := _read_parameter(item, own_losses), Shown)
     }
-    estimator = restored(
-        kind,
-        parameters_of_today(given),
-        model,
-        schema,
-        _read_classes(fields["classes"]),
-        read_record(fields["fit"]),
-        node,
-    )
+    classes, kept = _read_classes(fields["classes"]), read_record(fields["fit"])
+    estimator = restored(kind, given, model, schema, classes, kept, node)
     if not fields["decision"].is_null():
         decision = decisions.from_document(read_record(fields["decision"]))
         estimator.decision_ = decisions.decision_for(decision, estimator.classes_)

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from permissible.estimators.fitted import FittedClassifier
+from permissible.estimators.exports import FittedClassifier
 from permissible.estimators.input.training import check_count, check_names, column_count, refuse_empty, remember_names
 from permissible.table.reading import names_of, read
 from permissible.table.schema import Column, Schema

@@ -1,6 +1,7 @@
 """All of scikit-learn's conventions about input: X, y, weights, names, counts, and the wording of its errors.
 
-`training_rows` is for fit, `remember` stores what fit has seen, `rows` is for predict. Float matrices are not copied.
+`training_rows` is for fit, `remember` stores what fit has seen, `rows` is for predict. Float matrices are not copied. Labels of
+any type become codes 0, 1, ... in the order of the sorted classes.
 """
 
 import os
@@ -11,16 +12,18 @@ from numbers import Integral
 from typing import Protocol
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils import check_random_state
 
 from permissible.bins.binning import BinnedTable
 from permissible.bins.encoding import encode
 from permissible.bins.find import find_bins
+from permissible.decisions import class_codes
+from permissible.estimators.exports import FittedClassifier
 from permissible.estimators.fit_warning import outside
-from permissible.estimators.fitted import FittedClassifier
-from permissible.estimators.input.target import decode_target
 from permissible.estimators.input.weights import ClassWeight, row_weights, with_class_weight
+from permissible.table.labels import labels_of
 from permissible.table.reading import Categorical, names_of, read
 from permissible.table.schema import Schema
 from permissible.table.table import Table
@@ -109,15 +112,9 @@ def refuse_one_class(classes: AnyArray, n_rows: int, weighted: bool) -> None:
         raise refusal("y", "labels of at least two classes", came)
 
 
-def remember(estimator: FittedClassifier, rows: TrainingRows) -> None:
-    """Store what predict needs of fit; called when the fit has succeeded, so that a failed fit changes nothing."""
-    estimator.classes_ = rows.classes
-    remember_schema(estimator, rows.schema)
-
-
-def remember_schema(estimator: FittedClassifier, schema: Schema) -> None:
-    """Store the columns of fit: `schema_`, `n_features_in_`, and `feature_names_in_` where the columns had names."""
-    estimator.schema_ = schema
+def remember(estimator: FittedClassifier, classes: AnyArray, schema: Schema) -> None:
+    """Store what predict needs of fit: `classes_`, `schema_`, `n_features_in_`, and `feature_names_in_` where there are names."""
+    estimator.classes_, estimator.schema_ = classes, schema
     remember_names(estimator, schema.names if schema.named else None, len(schema.columns))
 
 
@@ -248,3 +245,66 @@ def seed(random_state: object) -> int:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except (TypeError, ValueError):
         raise refusal("random_state", "None, an integer from 0 up, or a generator", random_state) from None
+
+
+def decode_target(name: str, y: object, n_rows: int) -> tuple[AnyArray, IntArray]:
+    """The sorted classes and each row's code into them; anything but labels is refused in scikit-learn's wording."""
+    labels = _as_labels(name, y)
+    if len(labels) != n_rows:
+        raise refusal("y", f"of the same length as X ({n_rows} rows)", Words(f"{len(labels)} labels"))
+    if labels.dtype.kind in "biu":
+        return _small_integers(labels)
+    if labels.dtype.kind == "f":
+        return _whole_floats(labels)
+    return _sorted(labels)
+
+
+def codes_among(classes: AnyArray, y: object, n_rows: int, name: str = "The classifier") -> IntArray:
+    """Each row's code into known classes; a label that is not among them is refused."""
+    found, codes = decode_target(name, y, n_rows)
+    return class_codes(found, classes)[codes]
+
+
+def _as_labels(name: str, y: object) -> AnyArray:
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    if sparse.issparse(y):
+        raise refusal("y", "a 1d array of labels", Words("a sparse matrix"), "use y.toarray().ravel()")
+    labels = labels_of(y)
+    if labels.ndim == 2:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
+            "example using ravel().",
+            DataConversionWarning,
+            stacklevel=5,
+        )
+        labels = labels[:, 0]
+    return labels
+
+
+def _sorted(labels: AnyArray) -> tuple[AnyArray, IntArray]:
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes.astype(np.int64, copy=False)
+
+
+def _small_integers(labels: AnyArray) -> tuple[AnyArray, IntArray]:
+    """Without sorting where the labels span few integers, the usual case."""
+    if len(labels) == 0 or labels.dtype.kind == "b":
+        return _sorted(labels)
+    low, high = int(labels.min()), int(labels.max())
+    if high - low > max(1000, len(labels)):
+        return _sorted(labels)
+    # The difference of two labels may not fit their own type (100 - -100 in int8), but it wraps around to the right
+    # one in 64 bits, since it is small.
+    offset = labels.astype(np.int64) - np.array(low).astype(np.int64)
+    present = np.bincount(offset) > 0
+    code_of = np.cumsum(present) - 1
+    classes = (np.flatnonzero(present) + np.array(low).astype(np.int64)).astype(labels.dtype)
+    return classes, code_of[offset]
+
+
+def _whole_floats(labels: AnyArray) -> tuple[AnyArray, IntArray]:
+    if float(np.abs(labels).max(initial=0.0)) > 2**53:
+        return _sorted(labels)
+    classes, codes = _small_integers(labels.astype(np.int64))
+    return classes.astype(labels.dtype), codes

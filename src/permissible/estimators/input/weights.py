@@ -59,8 +59,6 @@ def canonical(weight: FloatArray) -> tuple[FloatArray, float]:
     Such a product is exact, so that a fit rounds as it does on ordinary weights; the power is a square, so that its
     root is exact too. A weight below 1e-308 of the largest stays positive and otherwise without consequence.
 
-    Examples
-    --------
     >>> canonical(np.array([3e40, 1e40]))[0].tolist()
     [0.34438311059246707, 0.11479437019748902]
     """

@@ -14,7 +14,7 @@ from permissible.estimators.input import training as intake
 from permissible.estimators.input.source import HasSource, memory_source, without_codes
 from permissible.estimators.input.weights import ClassWeight, canonical
 from permissible.estimators.parameters.mcboost import task_of
-from permissible.estimators.rollback import whole
+from permissible.estimators.progress import whole
 from permissible.learners.doubts import Doubt
 from permissible.learners.mcboost.linear.standardise import Standardised, standardise
 from permissible.learners.mcboost.problem import CostProblem, CostTask
@@ -100,15 +100,9 @@ class StructuredSVMClassifier(CostClassifier, ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         random_state: object = None,
     ) -> None:
-        self.cost_matrix = cost_matrix
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
-        self.validation_fraction = validation_fraction
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self.cost_matrix, self.alpha, self.tol, self.max_iter = cost_matrix, alpha, tol, max_iter
+        self.validation_fraction, self.categorical_features = validation_fraction, categorical_features
+        self.class_weight, self.n_jobs, self.random_state = class_weight, n_jobs, random_state
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -160,7 +154,7 @@ class StructuredSVMClassifier(CostClassifier, ClassifierMixin, BaseEstimator):
         return self
 
     def _keep(self, rows: intake.TrainingRows, model: AdditiveModel, costs: CostMatrix, fitted: StructuredFit) -> None:
-        intake.remember(self, rows)
+        intake.remember(self, rows.classes, rows.schema)
         self.model_: AdditiveModel = model
         self.cost_matrix_ = costs
         self.objective_, self.gap_, self.n_iter_ = fitted.objective[-1], fitted.gap[-1], len(fitted.gap)

@@ -8,8 +8,7 @@ from scipy import sparse
 from permissible.distributed.data.passes import refuse_categories
 from permissible.estimators.input import weights
 from permissible.estimators.input.matrix import refuse_huge
-from permissible.estimators.input.target import codes_among, decode_target
-from permissible.estimators.input.training import seed, threads
+from permissible.estimators.input.training import codes_among, decode_target, seed, threads
 from permissible.estimators.input.weights import ClassWeight, with_class_weight
 from permissible.models.kinds.kernel import Kernel
 from permissible.rows.source import Source

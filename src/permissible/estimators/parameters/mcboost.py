@@ -7,6 +7,7 @@ import numpy as np
 
 from permissible.decisions import CostMatrix
 from permissible.decisions.builders import frame_labels
+from permissible.decisions.documents import costs_for
 from permissible.estimators.input.training import TrainingRows
 from permissible.estimators.parameters.constraints import interaction_groups, monotone_directions
 from permissible.learners.mcboost.fit import LEARNERS, Settings
@@ -15,7 +16,7 @@ from permissible.learners.mcboost.trees import MOST_LEAVES, Growth
 from permissible.losses.multiclass.gamma_phi import GammaPhi
 from permissible.losses.multiclass.losses import MULTICLASS
 from permissible.rows.source import Source
-from permissible.types import AnyArray, ArrayLike, FloatArray
+from permissible.types import AnyArray, FloatArray
 from permissible.validation import Words, one_of, real_numbers, refusal
 from permissible.validation.numbers import count, flag, fraction, is_auto, positive_number, real_number
 
@@ -106,8 +107,8 @@ def constrained(estimator: "MCBoostClassifier", settings: Settings, source: Sour
     return replace(settings, growth=replace(settings.growth, directions=first, groups=groups or ()))
 
 
-def refused_on_parts(estimator: "MCBoostClassifier", settings: Settings, cost: object) -> Settings:
-    """Refuse what rows in parts cannot do; the settings otherwise."""
+def refuse_on_parts(estimator: "MCBoostClassifier", settings: Settings, cost: object) -> None:
+    """Refuse what rows in parts cannot do, in one sentence."""
     if settings.learner not in ("linear", "rule", "tree"):
         remedy = 'set learner="linear", "rule" or "tree", or fit rows in memory'
         raise refusal("learner", '"linear", "rule" or "tree" on data in parts', settings.learner, remedy)
@@ -115,7 +116,6 @@ def refused_on_parts(estimator: "MCBoostClassifier", settings: Settings, cost: o
         raise refusal("cost", "None on data in parts", Words("costs by row"), "use `cost_matrix`")
     if estimator.warm_start:
         raise refusal("warm_start", "False on data in parts", True, "keep a checkpoint, or fit rows in memory")
-    return settings
 
 
 def refuse_light(rows: TrainingRows, settings: Settings) -> None:
@@ -133,7 +133,7 @@ def task_of(
     """What is to be learned from the training rows, and the cost matrix in the order of the classes."""
     loss_object = own_loss(estimator, parts=False) if loss not in MULTICLASS else None
     if cost is None:
-        costs = costs_of(estimator.cost_matrix, rows.classes)
+        costs = costs_for(estimator.cost_matrix, rows.classes, "cost_matrix")
         return CostTask(loss, costs.matrix, own=loss_object), costs
     if estimator.cost_matrix is not None:
         raise refusal("cost", "None when `cost_matrix` is given", Words("both"), "keep one of them")
@@ -146,15 +146,6 @@ def task_of(
         raise refusal("cost", "zero for the row's own class", Words(f"{own[row]:g} in row {row}"))
     task = CostTask(loss, by_row, by_row=True, own=loss_object)
     return task, CostMatrix(task.mean_costs(rows.target, rows.weight))
-
-
-def costs_of(cost_matrix: CostMatrix | ArrayLike | None, classes: AnyArray) -> CostMatrix:
-    """The costs in the order of the classes; every mistake costs 1 when there are none."""
-    n_classes = len(classes)
-    if cost_matrix is None:
-        return CostMatrix(1.0 - np.eye(n_classes))
-    costs = cost_matrix if isinstance(cost_matrix, CostMatrix) else CostMatrix(cost_matrix)  # type: ignore[arg-type]
-    return costs.aligned(classes)
 
 
 def checked_cost_rows(cost: object, n_rows: int, classes: AnyArray) -> FloatArray:

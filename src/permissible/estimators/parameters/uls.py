@@ -1,15 +1,15 @@
-"""The parameters of ULSClassifier, checked, and every "auto" resolved. The defaults: docs/adr/0005."""
+"""The parameters of ULSClassifier, checked, and every "auto" resolved; what a warm start needs. The defaults: docs/adr/0005."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from permissible import losses
 from permissible.bins.binning import Binning
 from permissible.bins.encoding import encode
-from permissible.estimators.input.target import codes_among
-from permissible.estimators.input.training import TrainingRows
+from permissible.estimators.input.training import TrainingRows, codes_among
 from permissible.estimators.input.weights import canonical, in_unit, row_weights
 from permissible.estimators.parameters.constraints import rule_constraints
+from permissible.learners.uls.fit import Task
 from permissible.learners.uls.flavours import FLAVOURS
 from permissible.learners.uls.options import ULSOptions
 from permissible.losses import Loss
@@ -22,6 +22,10 @@ from permissible.validation.numbers import count, flag, fraction, is_auto, real_
 
 if TYPE_CHECKING:
     from permissible.estimators.uls import ULSClassifier
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from permissible.types import AnyArray
 
 MOST_POINTS = 100
 LEARNERS = ("rule", "column", "tree")
@@ -50,14 +54,13 @@ class Plan:
 
     candidates: tuple[ULSOptions, ...]
     stopping: bool
-    learner: str
     fast_rate: float | None = None
     ensemble: int | None = None
 
-    @property
-    def more(self) -> dict[str, Any]:
-        """What the task takes by name."""
-        return {"fast_rate": self.fast_rate, "ensemble": self.ensemble}
+    def task(self, loss: str | Loss, held_out: LocalSource | None = None) -> Task:
+        """What is to be learned by these candidates."""
+        task = Task(loss, self.candidates, self.stopping, held_out)
+        return replace(task, fast_rate=self.fast_rate, ensemble=self.ensemble)
 
     def in_unit(self, scale: float) -> "Plan":
         """The same where all weights are multiplied by a power of two: l2 and the variance of noise are weights too."""
@@ -102,10 +105,7 @@ def plan(estimator: "ULSClassifier", n_rows: int, n_columns: int, seed: int) -> 
         criterion=_criterion(estimator, two_values, scheme),
     )
     stopping = is_auto("early_stopping", estimator.early_stopping, "True, False")
-    if stopping:
-        stopping = learner != "column"
-    else:
-        stopping = flag("early_stopping", estimator.early_stopping)
+    stopping = learner != "column" if stopping else flag("early_stopping", estimator.early_stopping)
     shrunk = two_values and scheme == 1 and base.learning_rate < 1
     noise = NOISE if shrunk and base.search_fraction == 1 else 0.0  # gains on a sample vary by themselves
     lengths = _lengths(estimator.max_literals, stopping, n_columns)
@@ -118,7 +118,7 @@ def plan(estimator: "ULSClassifier", n_rows: int, n_columns: int, seed: int) -> 
     ensemble = None if estimator.ensemble is None else count("ensemble", estimator.ensemble, 2, also=", or None")
     if ensemble is not None and not stopping:
         raise refusal("ensemble", "None without early stopping, since there are no folds", ensemble)
-    return Plan(candidates, stopping, learner, FAST_RATE if rate is None else None, ensemble)
+    return Plan(candidates, stopping, FAST_RATE if rate is None else None, ensemble)
 
 
 def loss_of(given: str | Loss) -> str | Loss:
@@ -203,3 +203,50 @@ def _search_fraction(given: object, n_rows: int) -> float:
         why = "since a search might see none"
         raise refusal("search_fraction", f'1.0 or "auto" for {n_rows} rows, {why}', given)
     return found
+
+
+KEPT = ("loss", "learner", "fit_intercept", "max_bins")
+"""Parameters that the rounds so far depend on; the others hold for the rounds to come."""
+
+
+def goes_on(estimator: BaseEstimator) -> bool:
+    """Whether a fit continues from the last one; refused where that is not possible."""
+    if not estimator.warm_start or not hasattr(estimator, "model_"):
+        return False
+    if getattr(estimator, "_traces", None) is None:
+        came = Words("True for a model read from a file, which keeps no rounds")
+        raise refusal("warm_start", "False for the first fit of an estimator", came)
+    return True
+
+
+def refuse_other_data(estimator: BaseEstimator, schema: Schema, classes: AnyArray) -> None:
+    """Refuse other classes, columns, kinds, categories or settings than those of the last fit, and fewer rounds."""
+    if not np.array_equal(estimator.classes_, classes):
+        expected = f"made of the classes of the last fit, {estimator.classes_.tolist()}, with warm_start=True"
+        raise refusal("y", expected, classes.tolist())
+    last: Schema = estimator.schema_
+    if schema != last:
+        raise refusal("X", "of the columns of the last fit with warm_start=True", _difference(last, schema))
+    for name, before in estimator._fitted_with.items():
+        now = getattr(estimator, name)
+        if now is not before and now != before:
+            raise refusal(name, f"that of the last fit, {before!r}, with warm_start=True", now)
+    done = max(len(trace.rounds) for trace in estimator._traces)
+    if estimator.n_rounds < done:
+        came = estimator.n_rounds
+        raise refusal("n_rounds", f"at least the {done} rounds already fitted, with warm_start=True", came)
+
+
+def _difference(last: Schema, now: Schema) -> Words:
+    if len(last.columns) != len(now.columns):
+        return Words(f"{len(now.columns)} columns for {len(last.columns)}")
+    if last.named != now.named:
+        return Words("columns with names for some without" if now.named else "columns without names")
+    for before, after in zip(last.columns, now.columns, strict=True):
+        if before.name != after.name:
+            return Words(f"column {after.name!r} in the place of {before.name!r}")
+        if before.kind != after.kind:
+            return Words(f"a {after.kind} column {after.name!r} for a {before.kind} one")
+        if before != after:
+            return Words(f"other categories in column {after.name!r}")
+    return Words("other columns")

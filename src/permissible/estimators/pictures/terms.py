@@ -4,10 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from permissible.models.card.evaluate import words
-from permissible.models.card.explanation import plain_terms
-from permissible.models.card.importance import card_importances
-from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, TreeTerm
+from permissible.models.card.explanation import card_importances, effects
+from permissible.models.card.scorecard import KernelTerm, Scorecard, TreeTerm, words
 from permissible.types import FloatArray
 from permissible.validation import Words, refusal
 
@@ -30,30 +28,18 @@ def plot_terms(card: Scorecard, classes: list[object], ax: "Axes | None" = None,
         if found is not None:
             labels = [column.name for column in card.schema.columns]
             return _bars(_axes(ax, n_terms, 1)[0], labels, found, n_terms, "importance of the column")
-    labels, effects = _effects(card)
+    if kernel := [words(term, card) for term in card.terms if isinstance(term, KernelTerm)]:
+        remedy = "draw how each column matters with sklearn.inspection.PartialDependenceDisplay"
+        raise refusal("model", "made of rules, columns or trees to be drawn", Words(kernel[0]), remedy)
+    named = effects(card)
+    labels, sizes = [*named], np.array([*named.values()]).reshape(len(named), card.n_scores)
     if card.n_scores == 1:
-        return _bars(_axes(ax, n_terms, 1)[0], labels, effects[:, 0], n_terms, f"adds to the score of {classes[-1]}")
+        return _bars(_axes(ax, n_terms, 1)[0], labels, sizes[:, 0], n_terms, f"adds to the score of {classes[-1]}")
     panels = _axes(ax, n_terms, card.n_scores)
     shown = classes if len(panels) == card.n_scores else classes[-1:]
     for panel, label in zip(panels, shown, strict=True):
-        _bars(panel, labels, effects[:, classes.index(label)], n_terms, f"adds to the score of {label}")
+        _bars(panel, labels, sizes[:, classes.index(label)], n_terms, f"adds to the score of {label}")
     return panels[0] if len(panels) == 1 else panels
-
-
-def _effects(card: Scorecard) -> tuple[list[str], FloatArray]:
-    """Each rule or column in words, and what it adds to every score: a rule where it holds rather than not."""
-    found: dict[str, FloatArray] = {}
-    for term in plain_terms(card):
-        if isinstance(term, RuleTerm):
-            effect = np.array(term.holds) - np.array(term.fails)
-        elif isinstance(term, SlopeTerm):
-            effect = np.array(term.slope)
-        else:
-            remedy = "draw how each column matters with sklearn.inspection.PartialDependenceDisplay"
-            raise refusal("model", "made of rules, columns or trees to be drawn", Words(words(term, card)), remedy)
-        text = words(term, card)
-        found[text] = found.get(text, 0.0) + effect
-    return [*found], np.array([*found.values()]).reshape(len(found), card.n_scores)
 
 
 def _axes(ax: "Axes | None", n_terms: int, n_panels: int) -> "list[Axes]":

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from permissible.bins.describe import literal_words
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.kinds.tree_rules import leaves_in_order
-from permissible.models.words import literal_words
 from permissible.validation import refusal_type
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from permissible.estimators.fitted import FittedClassifier
+    from permissible.estimators.exports import FittedClassifier
 
 NEGATIVE, EVEN, POSITIVE = (0.85, 0.45, 0.10), (0.97, 0.97, 0.97), (0.15, 0.45, 0.75)  # colour-blind safe
 
@@ -60,7 +60,7 @@ def tree_layout(tree: TreeModel, classes: list[object], predicted: list[object])
 
 
 def plot_tree(estimator: "FittedClassifier", ax: "Axes | None" = None, *, font_size: float = 8.0) -> "Axes":
-    """Draw the tree of a fitted `UDTClassifier`.
+    """Draw the tree of a fitted `UDTClassifier`, and return the axes.
 
     Parameters
     ----------
@@ -68,10 +68,6 @@ def plot_tree(estimator: "FittedClassifier", ax: "Axes | None" = None, *, font_s
     ax : matplotlib Axes, optional
         Where to draw; a new figure of fitting size unless given.
     font_size : float
-
-    Returns
-    -------
-    ax : matplotlib Axes
 
     Examples
     --------

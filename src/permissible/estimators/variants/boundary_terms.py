@@ -50,7 +50,7 @@ def fit_terms(estimator: "BoundaryClassifier", X: object, y: object, sample_weig
         given.schema, target.loss, found.intercept, found.rules, found.coef, category_bins(binned.binning), *cutoffs
     )
     estimator._forget()
-    remember(estimator, given)
+    remember(estimator, given.classes, given.schema)
     estimator.model_, estimator.target_, estimator.deltas_ = model, target, target.deltas
     estimator.intercept_ = np.array([found.intercept])
     estimator._coverage = (list(found.support),)

@@ -12,10 +12,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from permissible.bins.describe import rule_words
 from permissible.bins.literal import Rule
 from permissible.estimators.fit_warning import DoubtfulFitWarning
-from permissible.models.words import rule_words
+from permissible.estimators.input.training import codes_among
 from permissible.types import FloatArray, IntArray
+from permissible.validation import Words, refusal
 from permissible.validation.numbers import count
 
 Found: TypeAlias = tuple[int, Rule, str, float]
@@ -59,18 +61,28 @@ def stability(estimator: BaseEstimator, X: object, y: object, n_resamples: int, 
     rng, labels, proba = np.random.default_rng(seed), estimator.predict(X), estimator.predict_proba(X)
     own, spreads = _rules(estimator), _spreads(X)
     others, flipped, largest = [], [], []
-    n_rows = len(labels)
+    codes = codes_among(estimator.classes_, y, len(labels))
     for _ in range(n_resamples):
-        weight = rng.multinomial(n_rows, np.full(n_rows, 1.0 / n_rows)).astype(np.float64)
+        weight = _resample(rng, codes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DoubtfulFitWarning)
             other = clone(estimator).fit(X, y, sample_weight=weight)
         others.append(_rules(other))
         flipped.append(float(np.mean(other.predict(X) != labels)))
         found = other.predict_proba(X)
-        largest.append(found[np.arange(n_rows), np.argmax(proba, axis=1)] if found.shape == proba.shape else np.nan)
+        largest.append(found[np.arange(len(codes)), np.argmax(proba, axis=1)])
     counts = np.array([len(one) for one in others])
     return Stability(len(own), counts, _table(own, others, spreads), np.array(flipped), np.std(largest, axis=0))
+
+
+def _resample(rng: np.random.Generator, codes: IntArray) -> FloatArray:
+    """How often each row is drawn; drawn again where a class is left out, since the fit would have another set of classes."""
+    n_rows, n_classes = len(codes), len(np.unique(codes))
+    for _ in range(1000):
+        weight = rng.multinomial(n_rows, np.full(n_rows, 1.0 / n_rows)).astype(np.float64)
+        if len(np.unique(codes[weight > 0])) == n_classes:
+            return weight
+    raise refusal("y", "classes that occur in bootstrap resamples", Words("one that 1,000 resamples missed"))
 
 
 def _rules(estimator: BaseEstimator) -> list[Found]:

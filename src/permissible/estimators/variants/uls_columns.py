@@ -8,11 +8,9 @@ import numpy as np
 
 from permissible import losses
 from permissible.estimators.input.matrix import matrix, numeric_schema, refuse_huge
-from permissible.estimators.input.target import decode_target
-from permissible.estimators.input.training import positive_rows, refuse_one_class, remember_schema
+from permissible.estimators.input.training import decode_target, positive_rows, refuse_one_class, remember
 from permissible.estimators.input.weights import canonical, row_weights, with_class_weight
-from permissible.estimators.parameters.uls import plan
-from permissible.estimators.parameters.warm_start import goes_on, refuse_other_data
+from permissible.estimators.parameters.uls import goes_on, plan, refuse_other_data
 from permissible.estimators.progress import watched
 from permissible.learners.doubts import Doubts, of_rules, spread
 from permissible.learners.uls.certificate import certify, history_of, in_unit, largest_norm
@@ -58,8 +56,7 @@ def fit_columns(estimator: "ULSClassifier", X: object, y: object, sample_weight:
             boost_columns(features, codes == label, weight, loss, options, callback=watch, start=start)
             for label, start in zip(labels, starts, strict=True)
         ]
-    estimator.classes_ = classes
-    remember_schema(estimator, schema)
+    remember(estimator, classes, schema)
     estimator.__dict__.pop("_coverage", None)  # of rules that an earlier fit found
     estimator._remember_start(tuple(fits))
     half = np.array([0.5])

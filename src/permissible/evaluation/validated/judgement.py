@@ -1,6 +1,6 @@
 """All tables of one set of predictions for one decision, as `pm.validate` and the report show them."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,16 +36,10 @@ class Judgement:
             given = given[given != 0.5]
         return np.unique(given if own is None else np.append(given, own))
 
-    def without_intervals(self) -> "Judgement":
-        """Return the same judgement without resamples."""
-        return replace(self, how=replace(self.how, n_bootstrap=0))
-
 
 def threshold_of(decision: Decision) -> float | None:
     """Return the probability above which a decision of two classes acts; None where it is not one threshold.
 
-    Examples
-    --------
     >>> import permissible as pm
     >>> threshold_of(pm.CostMatrix([[0, 1], [4, 0]])), threshold_of(pm.Reject(0.2))
     (0.2, None)

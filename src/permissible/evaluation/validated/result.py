@@ -9,6 +9,7 @@ import numpy as np
 
 from permissible.evaluation.intervals import Resampling
 from permissible.evaluation.net_benefit import Columns
+from permissible.evaluation.subgroups import AT_THRESHOLD
 from permissible.types import FloatArray
 from permissible.validation import one_of
 
@@ -155,7 +156,8 @@ def _decision(table: Columns) -> Section:
 
 def _difference(table: Columns) -> Section:
     rows = [
-        (line["model"], WORDS.get(line["measure"], line["measure"]), _at(line["threshold"]),
+        (line["model"], WORDS.get(line["measure"], line["measure"]),
+         "" if np.isnan(line["threshold"]) else f"{line['threshold']:g}",
          figure(line["difference"], line["low"], line["high"], 4))
         for line in _lines(table)
     ]  # fmt: skip
@@ -163,18 +165,13 @@ def _difference(table: Columns) -> Section:
     return Section(title, ("difference", "of", "at threshold", "value"), tuple(rows))
 
 
-def _at(threshold: float) -> str:
-    return "" if np.isnan(threshold) else f"{threshold:g}"
-
-
 def _thresholds(table: Columns) -> Section:
-    names = ("flagged", "sensitivity", "specificity", "ppv", "npv", "net_benefit", "cost")
     rows = [
-        (line["model"], f"{line['threshold']:g}", *(_ended(line, name) for name in names)) for line in _lines(table)
+        (line["model"], f"{line['threshold']:g}", *(_ended(line, name) for name in AT_THRESHOLD))
+        for line in _lines(table)
     ]
-    return Section(
-        "What happens at each threshold", ("model", "threshold", *(WORDS.get(n, n) for n in names)), tuple(rows)
-    )
+    header = ("model", "threshold", *(WORDS.get(name, name) for name in AT_THRESHOLD))
+    return Section("What happens at each threshold", header, tuple(rows))
 
 
 def _calibration(table: Columns) -> Section:

@@ -8,7 +8,7 @@ intervals are shifted by the same amount (Noma et al. 2021).
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -163,8 +163,10 @@ def _rows(
     classes = found[order]
     weights = None if weight is None else weights_of(weight, len(labels))
     chosen = reordered(judgement.decision, found, order)
-    columns = _columns(subgroups, X, len(classes))
-    told = Judgement(chosen, judgement.thresholds, judgement.how, columns)
+    if subgroups is not None and len(classes) > 2:
+        raise refusal("subgroups", "None for more than two classes", Words("columns"))
+    columns = {} if subgroups is None else subgroup_columns(subgroups, X)
+    told = replace(judgement, decision=chosen, subgroups=columns)
     return Rows(X, labels, class_codes(labels, classes), classes, order, weights, told)
 
 
@@ -178,14 +180,6 @@ def n_rows_of(X: Any) -> int:
     if isinstance(X, Mapping) or not (hasattr(X, "shape") or isinstance(X, Sequence)):
         raise refusal_type("X", "a table: an array, a data frame, or columns by name", X)
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def _columns(subgroups: object, X: object, n_classes: int) -> dict[str, AnyArray]:
-    if subgroups is None:
-        return {}
-    if n_classes > 2:
-        raise refusal("subgroups", "None for more than two classes", Words("columns"))
-    return subgroup_columns(subgroups, X)
 
 
 def subgroup_columns(subgroups: Any, X: Any) -> dict[str, AnyArray]:
@@ -276,13 +270,14 @@ def _bootstrapped(
     if rows.judgement.subgroups:
         raise refusal("subgroups", "None with the bootstrap", Words("columns"), "use cross-validation")
     refits = REFITS if n_refits is None else count("n_refits", n_refits)
-    everything, plain = np.arange(len(rows.codes)), rows.judgement.without_intervals()
+    everything, how = np.arange(len(rows.codes)), rows.judgement.how
+    plain = replace(rows.judgement, how=replace(how, n_bootstrap=0))
     weight = np.ones(len(everything)) if rows.weight is None else rows.weight
     probas, judged = {}, {}
     for name, model in models.items():
         probas[name] = _predicted(_fitted(model, rows, everything), rows, everything)
         apparent = judge(rows.codes, probas[name], rows.classes, rows.weight, rows.judgement)
-        generator = np.random.default_rng(rows.judgement.how.random_state)  # the same resamples for every model
+        generator = np.random.default_rng(how.random_state)  # the same resamples for every model
         optimism: list[dict[str, Columns]] = []
         for _ in range(refits):
             drawn = _drawn(generator, weight, rows.codes)

@@ -40,13 +40,7 @@ def gains(t: Floats, hinge: Floats, width: Floats) -> Floats:
     return np.asarray((hinge * np.clip(t[:, None] - below, 0, width)).sum(axis=1))
 
 
-def values(
-    X: Floats,
-    problem: HingeProblem,
-    coef: Floats,
-    intercept: float,
-    t: Floats,
-) -> tuple[float, float]:
+def values(X: Floats, problem: HingeProblem, coef: Floats, intercept: float, t: Floats) -> tuple[float, float]:
     """Primal and dual value with a free intercept: the heavier class is scaled down until sum c t y = 0."""
     (positive, weight, *_, strength), (h, d, y) = problem, problem.rows
     primal = weight @ losses(y * (X @ coef + intercept), h, d) + strength / 2 * coef @ coef
@@ -68,12 +62,7 @@ def best_intercept(score: Floats, problem: HingeProblem) -> float:
     return float(kinks[order[first]] if not flat else (kinks[order[first]] + kinks[order[first + 1]]) / 2)
 
 
-def newton(
-    X: Floats,
-    problem: HingeProblem,
-    tol: float = 1e-8,
-    max_steps: int = 500,
-) -> tuple[Floats, float, Floats]:
+def newton(X: Floats, problem: HingeProblem) -> tuple[Floats, float, Floats]:
     """Semismooth Newton on all rows with a free intercept; returns (w, b, t).
 
     tau_k = clip(c_k + (h_k - z) / (2 e), 0, 1), t = sum D_k tau_k; e shrinks until few rows lie between kinks, then c
@@ -84,13 +73,13 @@ def newton(
     ridge = np.append(np.full(X.shape[1], strength), 0.0)
     point, center, e = np.zeros(X.shape[1] + 1), np.full(h.shape, 0.5), 2 * np.abs(problem.hinge).max()
     t = np.zeros(len(X))
-    for _ in range(max_steps):
+    for _ in range(500):
         raw = center + (h - (rows @ point)[:, None]) / (2 * e)
         tau = np.clip(raw, 0, 1)
         t = (d * tau).sum(axis=1)
         residual = rows.T @ (weight * t) - ridge * point
         primal, dual = values(X, problem, point[:-1], point[-1], t)
-        if primal - dual <= tol * primal:
+        if primal - dual <= 1e-8 * primal:
             break
         inner = residual[:-1] @ residual[:-1] / (2 * strength) + np.abs(residual[-1]) * np.abs(problem.hinge).max()
         between = raw == tau
@@ -134,19 +123,14 @@ def _line(
     return (low + high) / 2
 
 
-def descend(
-    X: Floats,
-    problem: HingeProblem,
-    epochs: int = 200,
-    seed: int = 0,
-) -> tuple[Floats, float, Floats]:
+def descend(X: Floats, problem: HingeProblem) -> tuple[Floats, float, Floats]:
     """Coordinate descent with a penalised intercept: t <- sum_k clip((h_k - v) / q - t_{k-1}, 0, D_k), v = z - q t."""
     weight, strength, (h, d, y) = problem.weight, problem.strength, problem.rows
     rows = np.column_stack([X, np.ones(len(X))]) * y[:, None]
     below = np.cumsum(d, axis=1) - d
     q = weight * (rows * rows).sum(axis=1) / strength
-    t, point, random = np.zeros(len(X)), np.zeros(rows.shape[1]), np.random.default_rng(seed)
-    for _ in range(epochs):
+    t, point, random = np.zeros(len(X)), np.zeros(rows.shape[1]), np.random.default_rng(0)
+    for _ in range(200):
         for i in random.permutation(len(X)):
             v = rows[i] @ point - q[i] * t[i]
             fresh = np.clip((h[i] - v) / q[i] - below[i], 0, d[i]).sum()
@@ -155,18 +139,13 @@ def descend(
     return point[:-1], float(point[-1]), t
 
 
-def pair_updates(
-    gram: Floats,
-    problem: HingeProblem,
-    eps: float = 1e-7,
-    limit: int = 100_000,
-) -> tuple[Floats, float]:
+def pair_updates(gram: Floats, problem: HingeProblem) -> tuple[Floats, float]:
     """Pair updates with a free intercept on gamma = y c t, one breakpoint a step; returns (t, b)."""
     (positive, weight, *_, strength), (h, d, y) = problem, problem.rows
     edges = np.column_stack([np.zeros(len(y)), np.cumsum(d, axis=1)])
     t, f = np.zeros(len(y)), np.zeros(len(y))
     up, down = np.zeros(len(y)), np.zeros(len(y))
-    for _ in range(limit):
+    for _ in range(100_000):
         more = np.array(
             [next((a for a, e in zip(h[i], edges[i, 1:], strict=True) if t[i] < e), -np.inf) for i in range(len(y))]
         )
@@ -178,7 +157,7 @@ def pair_updates(
         )
         up, down = np.where(positive, more, -less), np.where(positive, less, -more)
         i = int(np.argmax(up - f))
-        if up[i] - f[i] - (down - f).min() < eps:
+        if up[i] - f[i] - (down - f).min() < 1e-7:
             break
         slope = np.maximum(up[i] - f[i] - (down - f), 0)
         bend = np.maximum(gram[i, i] + np.diag(gram) - 2 * gram[i], 1e-12)

@@ -14,8 +14,7 @@ from itertools import islice
 import numpy as np
 from scipy.special import logsumexp
 
-from permissible.bins.hashing import Hashes
-from permissible.bins.keys import Keys
+from permissible.bins.hashing import Hashes, Keys
 from permissible.kernels._core import sums
 from permissible.learners.choose import choose
 from permissible.learners.mcboost.certificate import certificate_of

@@ -20,8 +20,6 @@ from permissible.validation import refusal
 class LargeMarginLoss:
     """A convex loss of the margin z with its weight -loss'(z) (NaN where it has a kink) and the score delta(pi).
 
-    Examples
-    --------
     >>> from permissible import losses
     >>> losses.dwd().score([0.2, 0.5, 0.8])
     array([-1.,  0.,  1.])

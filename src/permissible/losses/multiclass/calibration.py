@@ -30,8 +30,6 @@ CLEAR = 1e-3
 class WrongDecision:
     """Scores that decide against Bayes at a surrogate risk that no scores deciding for Bayes go below.
 
-    Examples
-    --------
     >>> from permissible import losses
     >>> found = losses.is_classification_calibrated("gll", 3, n_trials=1).counterexample
     >>> found.risk <= found.bayes_risk and found.decided != found.bayes
@@ -58,8 +56,6 @@ class WrongDecision:
 class CheapMistake:
     """A wrong answer that costs no more than a right one.
 
-    Examples
-    --------
     >>> from permissible import losses
     >>> found = losses.is_c_calibrated("gll", 3).counterexample
     >>> found.wrong_value <= found.right_value
@@ -101,12 +97,10 @@ def is_classification_calibrated(
     ----------
     loss : multiclass loss or its name
         Convex in the scores, with ``value`` and ``gradient``.
-    n_classes : int
-        Number of classes, at least 2.
     n_trials : int
         Vectors of probabilities tried for each cost matrix.
-    seed : int
-        Seed of the search.
+    n_classes, seed : int
+        As in `is_guess_averse`.
 
     Examples
     --------
@@ -142,14 +136,10 @@ def is_c_calibrated(loss: str | MulticlassLoss, n_classes: int, n_trials: int = 
 
     Parameters
     ----------
-    loss : multiclass loss or its name
-        Anything with ``value(scores, y, cost)``.
-    n_classes : int
-        Number of classes, at least 2.
     n_trials : int
         Right and wrong score vectors tried for each cost matrix and class.
-    seed : int
-        Seed of the search.
+    loss, n_classes, seed
+        As in `is_guess_averse`.
 
     Examples
     --------

@@ -11,9 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from permissible.losses.entropy import Formula
-from permissible.losses.multiclass.costs import ScoredRows
-from permissible.losses.multiclass.losses import MulticlassLoss, balanced
-from permissible.losses.own.calls import OwnFunction, on_arrays
+from permissible.losses.multiclass.losses import MulticlassLoss, ScoredRows, balanced
+from permissible.losses.own.calls import OwnFunction, on_arrays, refuse_infinite
 from permissible.types import FloatArray
 from permissible.validation import Words, refusal
 
@@ -82,9 +81,7 @@ class GammaPhi(MulticlassLoss):
 def _check(function: Formula, argument: str, grid: FloatArray, sign: int) -> None:
     """Finite, and increasing (`sign` 1) or non-negative and nowhere increasing (-1)."""
     values = function(grid)
-    if not np.isfinite(values).all():
-        bad = ~np.isfinite(values)
-        raise refusal(argument, "finite", Words(f"{values[bad][0]} at {grid[bad][0]:g}"))
+    refuse_infinite(argument, "finite", values, grid)
     steps = np.diff(values)
     wrong = steps <= 0 if sign > 0 else steps > 1e-12 * np.abs(values[1:])
     if wrong.any():

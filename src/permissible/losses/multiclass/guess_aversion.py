@@ -65,7 +65,7 @@ class GuessAversion(Verdict[Counterexample]):
 
 
 def is_guess_averse(loss: str | MulticlassLoss, n_classes: int, n_trials: int = 2000, seed: int = 0) -> GuessAversion:
-    """Search for a score vector that decides rightly and yet costs as much as a guess.
+    """Search for a score vector that decides rightly and yet costs as much as a guess; true when none was found.
 
     Parameters
     ----------
@@ -77,11 +77,6 @@ def is_guess_averse(loss: str | MulticlassLoss, n_classes: int, n_trials: int = 
         Score vectors tried for each cost matrix and class.
     seed : int
         Seed of the search; the same verdict comes for the same seed.
-
-    Returns
-    -------
-    GuessAversion
-        Truthy when the property held in all trials, else with a counterexample.
 
     Examples
     --------

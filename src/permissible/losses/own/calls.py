@@ -9,7 +9,7 @@ import numpy as np
 
 from permissible.losses.entropy import Formula
 from permissible.types import FloatArray
-from permissible.validation import Words, refusal_type
+from permissible.validation import Words, refusal, refusal_type
 
 OwnFunction = Callable[[Any], Any]
 
@@ -43,6 +43,13 @@ def _one(function: OwnFunction, value: float, argument: str) -> float:
         raise refusal_type(argument, "a function of a number that returns a number", came) from error
 
 
+def refuse_infinite(argument: str, expected: str, values: FloatArray, grid: FloatArray, where: str = "") -> None:
+    """Refuse a function with a value on the grid that is not a finite number."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        raise refusal(argument, expected, Words(f"{values[bad][0]} at {where}{grid[bad][0]:g}"))
+
+
 def complex_slope(function: OwnFunction, p: FloatArray) -> FloatArray | None:
     """Return the derivative by a complex step, exact to rounding; None if the function does not take complex numbers."""
     step = p * 1e-8
@@ -55,9 +62,9 @@ def complex_slope(function: OwnFunction, p: FloatArray) -> FloatArray | None:
     return np.asarray(result.imag / step) if result.shape == p.shape and np.iscomplexobj(result) else None
 
 
-def difference_slope(formula: Formula, p: FloatArray) -> FloatArray:
-    """Return the derivative by a five-point difference with a step in proportion to p."""
-    step = 1e-3 * p
+def difference_slope(formula: Formula, p: FloatArray, step: FloatArray | None = None) -> FloatArray:
+    """Return the derivative by a five-point difference, with a step in proportion to p unless given."""
+    step = 1e-3 * p if step is None else step
     near = formula(p + step) - formula(p - step)
     far = formula(p + 2 * step) - formula(p - 2 * step)
     return np.asarray((8 * near - far) / (12 * step))

@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 
 from permissible.losses.entropy import Entropy, Formula
-from permissible.losses.own.calls import OwnFunction, complex_slope, difference_slope, on_arrays
+from permissible.losses.own.calls import OwnFunction, complex_slope, difference_slope, on_arrays, refuse_infinite
 from permissible.losses.permissible_loss import PermissibleLoss
 from permissible.types import FloatArray
 from permissible.validation import Words, refusal
@@ -26,7 +26,7 @@ TABLE_REMEDY = "read a table by a cubic spline, or interpolate its derivative an
 
 
 def from_phi(phi: OwnFunction, phi_prime: OwnFunction | None = None, name: str = "mine") -> PermissibleLoss:
-    """Return the loss of your own permissible function.
+    """Return the loss of your own permissible function, with everything derived: value, weight, probability, impurity.
 
     Parameters
     ----------
@@ -37,11 +37,6 @@ def from_phi(phi: OwnFunction, phi_prime: OwnFunction | None = None, name: str =
         numbers (as NumPy functions do), else by differences, which costs accuracy for small probabilities.
     name : str
         Name shown in reports and plots.
-
-    Returns
-    -------
-    PermissibleLoss
-        With everything derived: value, weight, probability, impurity and the rest.
 
     Examples
     --------
@@ -82,9 +77,7 @@ def _check(phi: Formula) -> tuple[float, float]:
     if not np.isfinite(ends[0]):
         # functions such as p ln p cannot be computed at 0, but have a limit there
         values[[0, -1]] = ends[1] if abs(ends[1]) > NOISE * abs(values[128]) else 0.0
-    bad = ~np.isfinite(values)
-    if bad.any():
-        raise refusal("phi", "finite on [0, 1]", Words(f"{values[bad][0]} at p = {GRID[bad][0]:g}"))
+    refuse_infinite("phi", "finite on [0, 1]", values, GRID, "p = ")
     size = np.abs(values).max()
     second = np.diff(values, 2)
     if second.max() > -NOISE * size:

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from permissible.losses.entropy import Formula
-from permissible.losses.own.calls import OwnFunction, on_arrays
+from permissible.losses.own.calls import OwnFunction, on_arrays, refuse_infinite
 from permissible.losses.own.phi import from_phi
 from permissible.losses.permissible_loss import PermissibleLoss
 from permissible.types import FloatArray
@@ -24,7 +24,7 @@ GRID = np.linspace(0, 1, 129)[1:-1]
 
 
 def from_proper(l1: OwnFunction, l0: OwnFunction, name: str = "mine") -> PermissibleLoss:
-    """Return the permissible loss behind a proper loss of probabilities.
+    """Return the permissible loss behind a proper loss of probabilities, with phi(p) = p l1(p) + (1 - p) l0(p).
 
     Parameters
     ----------
@@ -32,11 +32,6 @@ def from_proper(l1: OwnFunction, l0: OwnFunction, name: str = "mine") -> Permiss
         The loss of reporting probability q when the answer is positive and when it is negative, for q in (0, 1).
     name : str
         Name shown in reports and plots.
-
-    Returns
-    -------
-    PermissibleLoss
-        With phi(p) = p l1(p) + (1 - p) l0(p).
 
     Examples
     --------
@@ -52,18 +47,11 @@ def from_proper(l1: OwnFunction, l0: OwnFunction, name: str = "mine") -> Permiss
     `l1, l0` must be proper
     """
     positive, negative = on_arrays(l1, "l1"), on_arrays(l0, "l0")
-    _check_finite(positive, "l1")
-    _check_finite(negative, "l0")
+    for argument, loss in (("l1", positive), ("l0", negative)):
+        refuse_infinite(argument, "finite on (0, 1)", loss(GRID), GRID, "q = ")
     _check_symmetric(positive, negative)
     _check_proper(positive, negative)
     return from_phi(partial(_risk, positive, negative), partial(_difference, positive, negative), name)
-
-
-def _check_finite(loss: Formula, argument: str) -> None:
-    values = loss(GRID)
-    bad = ~np.isfinite(values)
-    if bad.any():
-        raise refusal(argument, "finite on (0, 1)", Words(f"{values[bad][0]} at q = {GRID[bad][0]:g}"))
 
 
 def _check_symmetric(positive: Formula, negative: Formula) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from permissible.losses.entropy import Formula
 from permissible.losses.margin_loss import MarginLoss, Psi
-from permissible.losses.own.calls import OwnFunction, on_arrays
+from permissible.losses.own.calls import OwnFunction, difference_slope, on_arrays, refuse_infinite
 from permissible.types import FloatArray
 from permissible.validation import Words, refusal
 
@@ -58,10 +58,7 @@ def from_psi(
 def _check(psi: Formula, slope: Formula) -> None:
     values, slopes = psi(GRID), slope(GRID)
     for argument, found in (("value", values), ("derivative", slopes)):
-        if not np.isfinite(found).all():
-            x = GRID[~np.isfinite(found)][0]
-            bad = Words(f"{found[~np.isfinite(found)][0]} at margin {x:g}")
-            raise refusal(argument, "finite on the real line", bad)
+        refuse_infinite(argument, "finite on the real line", found, GRID, "margin ")
     if values.min() < 0:
         raise refusal("value", "non-negative", Words(f"{values.min():.6g} at margin {GRID[values.argmin()]:g}"))
     if not slopes[160] < 0:
@@ -81,9 +78,7 @@ def _check(psi: Formula, slope: Formula) -> None:
 
 
 def _curvature(slope: Formula, x: FloatArray) -> FloatArray:
-    step = 1e-3 * np.maximum(1, np.abs(x))
-    near, far = slope(x + step) - slope(x - step), slope(x + 2 * step) - slope(x - 2 * step)
-    return np.asarray((8 * near - far) / (12 * step))
+    return difference_slope(slope, x, 1e-3 * np.maximum(1, np.abs(x)))
 
 
 def _probability(slope: Formula, score: FloatArray) -> FloatArray:

@@ -129,8 +129,8 @@ def _cut(labels: tuple[Label, ...], cuts: tuple[float, ...], loss: Loss | None, 
 
 
 def _costs(decision: CostMatrix, labels: tuple[Label, ...]) -> Actions:
-    columns, codes = np.asarray(decision.matrix), tuple(range(len(labels)))
+    codes = tuple(range(len(labels)))
     if decision.reject_cost is not None:
-        price = np.broadcast_to(np.asarray(decision.reject_cost, dtype=np.float64), (len(columns),))
-        columns, labels, codes = np.column_stack([columns, price]), (*labels, None), (*codes, -1)
-    return Actions("costs", labels, costs=tuple(tuple(row) for row in columns.tolist()), codes=codes)
+        labels, codes = (*labels, None), (*codes, -1)
+    costs = decision.action_losses(len(codes)).tolist()
+    return Actions("costs", labels, costs=tuple(map(tuple, costs)), codes=codes)

@@ -1,13 +1,28 @@
-"""Why a row got its scores: one `Explanation` for all estimators; and the terms of an additive model as columns."""
+"""Why a row got its scores: one `Explanation` for all estimators; the terms of an additive model as columns; importances.
+
+The importances are those of the model alone; `permissible.evaluation.curves` measures them on rows.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from permissible.models.card.evaluate import adds, holds, words
-from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.bins.describe import literal_words
+from permissible.models.card.scorecard import (
+    KernelTerm,
+    PlainTerm,
+    PointsTerm,
+    RuleTerm,
+    Scorecard,
+    SlopeTerm,
+    TreeTerm,
+    adds,
+    holds,
+    reach,
+    words,
+)
 from permissible.models.kinds.tree import TreeModel
-from permissible.models.words import literal_words
+from permissible.models.model import counted
 from permissible.table.table import Table
 from permissible.types import AnyArray, FloatArray
 
@@ -100,21 +115,23 @@ def explain_card(card: Scorecard, table: Table, outcomes: Outcomes, n_steps: int
         steps = [Step(text, tuple(merged[text].tolist()), holding[text], negated[text]) for text in order[:n_steps]]
         rest = [merged[text] for text in order[len(steps) :]]
         if rest:
-            steps.append(Step(f"{len(rest)} other terms", tuple(np.sum(rest, axis=0).tolist())))
+            steps.append(Step(counted(len(rest), "other term"), tuple(np.sum(rest, axis=0).tolist())))
         scores = start + added[:, row].sum(axis=0)
         found.append(_explanation(outcomes, row, start, tuple(steps), scores))
     return found
 
 
-def _opposite(term: Term, card: Scorecard) -> str:
+def _opposite(term: PlainTerm, card: Scorecard) -> str:
     """A rule of one test as the opposite test; longer ones have no shorter words than "not (...)"."""
     if isinstance(term, RuleTerm) and len(term.rule) == 1:
         return literal_words(term.rule[0].negated(), card)
     return ""
 
 
-def explain_tree(tree: TreeModel, table: Table, outcomes: Outcomes, n_threads: int = 1) -> list[Explanation]:
-    """One explanation a row: the tests that it passed (the linearised tree along one path)."""
+def explain_tree(
+    tree: TreeModel, table: Table, outcomes: Outcomes, n_steps: int | None = None, n_threads: int = 1
+) -> list[Explanation]:
+    """One explanation a row: the tests that it passed (the linearised tree along one path), the weakest summed in one step."""
     scores = tree.node_score.reshape(tree.n_nodes, -1)
     known: dict[int, Explanation] = {}
     leaves = tree.apply(table, n_threads).tolist()
@@ -123,10 +140,13 @@ def explain_tree(tree: TreeModel, table: Table, outcomes: Outcomes, n_threads: i
             nodes = [leaf]
             while nodes[-1]:
                 nodes.append(int(tree.parent[nodes[-1]]))
-            moved = np.diff(scores[nodes[::-1]], axis=0).tolist()
-            tests = zip(tree.path(leaf), moved, strict=True)
-            steps = tuple(Step(literal_words(literal, tree), tuple(values), True) for literal, values in tests)
-            known[leaf] = _explanation(outcomes, row, scores[0], steps, scores[leaf])
+            moved, path = np.diff(scores[nodes[::-1]], axis=0), tree.path(leaf)
+            named = sorted(np.argsort(-np.abs(moved).max(axis=1, initial=0.0), kind="stable")[:n_steps].tolist())
+            steps = [Step(literal_words(path[k], tree), tuple(moved[k].tolist()), True) for k in named]
+            if len(named) < len(path):
+                rest = np.delete(moved, named, axis=0).sum(axis=0)
+                steps.append(Step(counted(len(path) - len(named), "other test"), tuple(rest.tolist())))
+            known[leaf] = _explanation(outcomes, row, scores[0], tuple(steps), scores[leaf])
     return [known[leaf] for leaf in leaves]
 
 
@@ -138,11 +158,22 @@ def _explanation(
     return Explanation(tuple(outcomes.classes.tolist()), begin, steps, end, share, cost)
 
 
-def plain_terms(card: Scorecard) -> list[Term]:
+def plain_terms(card: Scorecard) -> list[PlainTerm]:
     """The terms with every tree written as its leaves, and every card as its rules."""
-    found: list[Term] = []
+    found: list[PlainTerm] = []
     for term in card.terms:
         found.extend(term.leaves() if isinstance(term, TreeTerm | PointsTerm) else [term])
+    return found
+
+
+def effects(card: Scorecard) -> dict[str, FloatArray]:
+    """What a rule adds to every score where it holds rather than not, and a column per unit; equal terms are added up."""
+    found: dict[str, FloatArray] = {}
+    for term in plain_terms(card):
+        if not isinstance(term, KernelTerm):
+            effect = np.array(term.holds) - term.fails if isinstance(term, RuleTerm) else np.array(term.slope)
+            text = words(term, card)
+            found[text] = found.get(text, 0.0) + effect
     return found
 
 
@@ -150,14 +181,9 @@ def terms_table(card: Scorecard, classes: AnyArray, costs: FloatArray) -> dict[s
     """Terms as columns: words, what each adds to every class (times the attribute for a slope), and `cost`.
 
     `cost` is the importance of a term given the costs: the mean over pairs of classes of what it adds to the one
-    against the other, each pair weighted by the cost of confusing them. Equal terms are added up, sorted by `cost`.
+    against the other, each pair weighted by the cost of confusing them. The most important terms come first.
     """
-    found: dict[str, FloatArray] = {}
-    for term in plain_terms(card):
-        if isinstance(term, RuleTerm | SlopeTerm):
-            effect = np.array(term.holds) - term.fails if isinstance(term, RuleTerm) else np.array(term.slope)
-            text = words(term, card)
-            found[text] = found.get(text, 0.0) + effect
+    found = effects(card)
     weights = (costs + costs.T) / (costs + costs.T).sum()
     importance = {text: float((weights * np.abs(v[:, None] - v[None, :])).sum()) for text, v in found.items()}
     order = sorted(found, key=lambda text: -importance[text])
@@ -166,3 +192,38 @@ def terms_table(card: Scorecard, classes: AnyArray, costs: FloatArray) -> dict[s
         table[f"score of {label}"] = [float(found[text][k]) for text in order]
     table["cost"] = [importance[text] for text in order]
     return table
+
+
+def tree_importances(tree: TreeModel) -> FloatArray:
+    """The decrease of the surrogate by the splits on each column, normalised to sum to 1."""
+    surrogate = tree.impurities(tree.weight)
+    found = np.zeros(len(tree.schema.columns))
+    for node, literal in enumerate(tree.literals):
+        if literal is not None:
+            left, right = tree.left[node], tree.right[node]
+            found[literal.column] += max(surrogate[node] - surrogate[left] - surrogate[right], 0.0)
+    return _normalised(found)
+
+
+def card_importances(card: Scorecard) -> FloatArray | None:
+    """How much the terms change the scores, summed by column and normalised to sum to 1; None for a kernel.
+
+    A rule counts half of the distance between the two values it adds, divided among the columns of its literals; so
+    does each leaf of a tree. A literal gets twice as much as the next one, since a rule is grown literal by literal,
+    the best one first. A slope counts its size for one unit of its column.
+    """
+    found = np.zeros(len(card.schema.columns))
+    for term in plain_terms(card):
+        if isinstance(term, KernelTerm):
+            return None
+        if isinstance(term, SlopeTerm):
+            found[term.column] += reach(term)
+            continue
+        parts = 0.5 ** np.arange(len(term.rule))
+        for literal, part in zip(term.rule, parts / parts.sum(), strict=True):
+            found[literal.column] += reach(term) * part
+    return _normalised(found)
+
+
+def _normalised(found: FloatArray) -> FloatArray:
+    return found / found.sum() if found.sum() > 0 else found

@@ -17,8 +17,7 @@ from permissible.models.card.scorecard import (
     scorecard,
 )
 from permissible.models.kinds.additive import AdditiveModel
-from permissible.models.kinds.affine import AffineTerms
-from permissible.models.kinds.attributes import Attribute
+from permissible.models.kinds.affine import AffineTerms, Attribute
 from permissible.models.kinds.boosted import BoostedModel
 from permissible.models.kinds.forest import Forest
 from permissible.models.kinds.kernel import KINDS, KernelModel

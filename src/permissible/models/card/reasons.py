@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from permissible.bins.describe import rule_words
 from permissible.bins.literal import Rule
-from permissible.models.card.evaluate import holds
 from permissible.models.card.explanation import plain_terms
-from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard
-from permissible.models.words import rule_words
+from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, holds
 from permissible.table.table import Table
 from permissible.validation import Words, refusal
 

@@ -12,12 +12,23 @@ from typing import TypeAlias
 
 import numpy as np
 
-from permissible.bins.literal import Literal, Rule
-from permissible.models.card.categories import Covered, covered
+from permissible.bins.describe import rule_words
+from permissible.bins.literal import OTHER, Literal, Rule
+from permissible.models.kinds.rules import passes
 from permissible.models.model import Link
-from permissible.table.schema import Schema
-from permissible.types import Codes, FloatArray
+from permissible.table.schema import Category, Schema
+from permissible.table.table import Table
+from permissible.types import BoolArray, Codes, FloatArray
 from permissible.validation import refusal_type
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """The covered categories; with `others`, every value outside of `named` is covered instead (unseen ones too)."""
+
+    named: tuple[Category, ...]
+    others: bool
+
 
 Vector: TypeAlias = tuple[float, ...]
 
@@ -90,7 +101,8 @@ class PointsTerm:
         return [RuleTerm(rule, value, nothing) for rule, value in zip(self.rules, values, strict=True)]
 
 
-Term: TypeAlias = RuleTerm | SlopeTerm | KernelTerm | TreeTerm | PointsTerm
+PlainTerm: TypeAlias = RuleTerm | SlopeTerm | KernelTerm
+Term: TypeAlias = PlainTerm | TreeTerm | PointsTerm
 
 
 def reach(term: Term) -> float:
@@ -114,8 +126,13 @@ class Scorecard:
     seen_missing: tuple[int, ...] | None = None  # the columns whose missing values are mentioned in text; None: all
 
     def covered(self, literal: Literal) -> Covered:
-        """The categories that a literal covers."""
-        return covered(literal, self.schema.columns[literal.column], self.code_of_category.get(literal.column))
+        """The categories for which a literal of a categorical column holds, missing values aside."""
+        categories, own = self.schema.columns[literal.column].categories, self.code_of_category.get(literal.column)
+        codes = range(len(categories)) if own is None else own.tolist()
+        membership = literal.membership()
+        others = bool(membership[OTHER])
+        pairs = zip(categories, codes, strict=True)
+        return Covered(tuple(value for value, code in pairs if membership[min(code, OTHER)] != others), others)
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -172,3 +189,53 @@ def kernel_values(term: KernelTerm, rows: FloatArray) -> FloatArray:
         case "sigmoid":
             return np.asarray(np.tanh(term.gamma * inner + term.coef0))
     raise refusal_type("kernel", "one that can be written out", term.kernel)
+
+
+def holds(rule: Rule, card: Scorecard, table: Table) -> BoolArray:
+    """Whether a rule covers each row."""
+    covered = np.ones(table.n_rows, dtype=bool)
+    for literal in rule:
+        covered &= passes(literal, table.columns[literal.column], card.code_of_category.get(literal.column))
+    return covered
+
+
+def adds(term: Term, card: Scorecard, table: Table) -> FloatArray:
+    """What a term adds to the scores of each row, shape (n_rows, n_scores)."""
+    if isinstance(term, RuleTerm):
+        return np.where(holds(term.rule, card, table)[:, None], term.holds, term.fails)
+    if isinstance(term, PointsTerm):
+        held = zip(term.points, (holds(rule, card, table) for rule in term.rules), strict=True)
+        total = sum((points * covered for points, covered in held), np.zeros(table.n_rows, dtype=np.int64))
+        return np.asarray(total[:, None] * np.asarray(term.unit))
+    if isinstance(term, TreeTerm):
+        return np.asarray(sum(adds(leaf, card, table) for leaf in term.leaves()))
+    if isinstance(term, SlopeTerm):
+        x = np.asarray(table.columns[term.column], dtype=np.float64) - term.center
+        missing = np.full(len(term.slope), np.nan) if term.missing is None else np.asarray(term.missing)
+        return np.where(np.isnan(x)[:, None], missing, np.nan_to_num(x)[:, None] * np.asarray(term.slope))
+    rows = np.column_stack([np.asarray(column, dtype=np.float64) for column in table.columns])
+    return np.asarray(kernel_values(term, rows) @ term.coefficients)
+
+
+def scores(card: Scorecard, table: Table) -> FloatArray:
+    """The scores of each row, shape (n_rows, n_scores), added up as the model does."""
+    total = np.tile(np.asarray(card.intercept), (table.n_rows, 1))
+    for group in card.groups:
+        part = np.zeros_like(total)
+        for term in group:
+            part += adds(term, card, table)
+        total += part
+    return total
+
+
+def words(term: Term, card: Scorecard) -> str:
+    """A term in words."""
+    if isinstance(term, RuleTerm):
+        return rule_words(term.rule, card)
+    if isinstance(term, TreeTerm):
+        return f"a tree of {sum(literal is None for literal in term.literals)} leaves"
+    if isinstance(term, PointsTerm):
+        return f"a card of {len(term.rules)} rules"
+    if isinstance(term, SlopeTerm):
+        return card.schema.columns[term.column].name
+    return f"similarity to {len(term.vectors)} training rows ({term.kernel} kernel)"

@@ -25,8 +25,6 @@ def replacing(path: str | os.PathLike[str], mode: str = "w", **options: Any) -> 
     A symbolic link is followed. An error in the block cannot undo what was written to a device or pipe. Text is written as UTF-8
     with Unix line ends; `options` are those of `open`.
 
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with replacing(Path(folder, "model.json")) as file:

@@ -1,13 +1,122 @@
-"""The tree part of an additive model as plain data, and back; arrays for the compiled core are checked."""
+"""Additive models and boosted trees as plain data, and back; arrays for the compiled core are checked."""
 
 import numpy as np
 
 from permissible.bins.binning import Binning, ColumnBins
+from permissible.losses.multiclass.losses import MULTICLASS
+from permissible.models.files.elements import Losses, loss_document, own_loss, read_loss
 from permissible.models.files.json_node import Node
-from permissible.models.files.strict_json import Plain, numbers
+from permissible.models.files.strict_json import Plain, number, numbers
+from permissible.models.kinds.additive import AdditiveModel
+from permissible.models.kinds.affine import AffineTerms, Attribute
+from permissible.models.kinds.boosted import BoostedModel
 from permissible.models.kinds.forest import Forest, joined
 from permissible.table.schema import Schema
 from permissible.types import AnyArray
+from permissible.validation import Words, refusal
+
+
+def additive_document(model: AdditiveModel) -> Plain:
+    """An additive model of several classes, part by part."""
+    return {
+        "kind": "additive",
+        "loss": model.loss,
+        "prior": numbers(model.prior.tolist()),
+        "exponent": number(model.exponent),
+        "calibrated": bool(model.calibrated),
+        "parts": [_part_document(part) for part in model.parts],
+    }
+
+
+def _part_document(part: object) -> Plain:
+    if isinstance(part, Forest):
+        return forest_document(part)
+    if not isinstance(part, AffineTerms):
+        raise refusal("model", "an additive model whose parts a file can hold", Words(type(part).__name__))
+    attributes: list[Plain] = [
+        {"column": a.column, "category": a.category, "mean": number(a.mean)} for a in part.attributes
+    ]
+    return {
+        "kind": "affine",
+        "attributes": attributes,
+        "round": [int(value) for value in part.round_],
+        "coordinate": [int(value) for value in part.coordinate],
+        "attribute": [int(value) for value in part.attribute],
+        "slope": numbers(part.slope.tolist()),
+        "level": numbers(part.level.tolist()),
+    }
+
+
+def read_additive(node: Node, schema: Schema, own_losses: Losses) -> AdditiveModel:
+    """An additive model of a document."""
+    fields = node.fields("kind", "loss", "prior", "exponent", "calibrated", "parts")
+    prior = fields["prior"].floats(finite=True)
+    if len(prior) < 2:
+        raise fields["prior"].refused("a list of at least two numbers")
+    name = fields["loss"].text()
+    if name not in MULTICLASS:
+        own_loss(name, own_losses)  # a user's own loss must be passed again
+    return AdditiveModel(
+        schema,
+        name,
+        prior,
+        tuple(_read_part(item, schema, len(prior)) for item in fields["parts"].items()),
+        fields["exponent"].number(finite=True),
+        fields["calibrated"].boolean(),
+    )
+
+
+def _read_part(node: Node, schema: Schema, n_classes: int) -> Forest | AffineTerms:
+    if isinstance(node.value, dict) and node.value.get("kind") == "forest":
+        return read_forest(node, schema, n_classes)
+    fields = node.fields("kind", "attributes", "round", "coordinate", "attribute", "slope", "level")
+    fields["kind"].one_of(("affine",))
+    attributes = tuple(_read_attribute(item, schema) for item in fields["attributes"].items())
+    rounds = fields["round"].integers(low=0)
+    return AffineTerms(
+        attributes,
+        n_classes,
+        rounds,
+        fields["coordinate"].integers(len(rounds), 0, n_classes - 1),
+        fields["attribute"].integers(len(rounds), -1, len(attributes)),
+        fields["slope"].floats(len(rounds), finite=True),
+        fields["level"].floats(len(rounds), finite=True),
+    )
+
+
+def _read_attribute(node: Node, schema: Schema) -> Attribute:
+    fields = node.fields("column", "category", "mean")
+    column = fields["column"].integer(0, len(schema.columns))
+    categories = len(schema.columns[column].categories)
+    category = fields["category"].integer(0 if categories else -1, categories if categories else 0)
+    return Attribute(column, category, fields["mean"].number(finite=True))
+
+
+def boosted_document(model: BoostedModel) -> Plain:
+    """Boosted trees: the scores at the start, then the trees."""
+    return {
+        "kind": "boosted",
+        "loss": loss_document(model.loss),
+        "constant": numbers(model.constant.tolist()),
+        "forest": forest_document(model.forest),
+    }
+
+
+def read_boosted(node: Node, schema: Schema, own_losses: Losses) -> BoostedModel:
+    """Boosted trees of a document; every leaf has a value for each score."""
+    fields = node.fields("kind", "loss", "constant", "forest")
+    constant = fields["constant"].floats(finite=True)
+    if not len(constant) or len(constant) == 2:
+        raise fields["constant"].refused("one number, or one per class for at least three classes")
+    forest = read_forest(fields["forest"], schema, len(constant) + 1)
+    splits, leaves = np.diff(forest.arrays["first_node"]), np.diff(forest.arrays["first_value"])
+    if (
+        np.any(leaves != (splits + 1) * len(constant))
+        or np.any(forest.arrays["coordinate"] != -1)
+        or np.any(splits > 255)
+    ):
+        raise fields["forest"].refused("trees of at most 256 leaves with a value for each score")
+    return BoostedModel(schema, read_loss(fields["loss"], own_losses), constant, forest)
 
 
 def forest_document(forest: Forest) -> Plain:

@@ -21,8 +21,6 @@ Choice = TypeVar("Choice", bound=str)
 class Node:
     """A value in a document, and its path.
 
-    Examples
-    --------
     >>> Node({"name": "age"}, "columns[0]").fields("name")["name"].text()
     'age'
     """

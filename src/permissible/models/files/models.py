@@ -1,32 +1,26 @@
-"""Each kind of model <-> plain data. The layout is documented in docs/model-file.md."""
+"""Each kind of model <-> plain data; those of trees are in forest.py. The layout is documented in docs/model-file.md."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from permissible.losses.multiclass.losses import MULTICLASS
 from permissible.models.files.elements import (
     Losses,
     codes_document,
     literal_document,
     loss_document,
-    own_loss,
     read_codes,
     read_literal,
     read_loss,
     read_rule,
     rule_document,
 )
-from permissible.models.files.forest import forest_document, read_forest
+from permissible.models.files.forest import additive_document, boosted_document, read_additive, read_boosted
 from permissible.models.files.json_node import Node
-from permissible.models.files.points import points_document, read_points
 from permissible.models.files.strict_json import Plain, number, numbers
 from permissible.models.kinds.additive import AdditiveModel
-from permissible.models.kinds.affine import AffineTerms
-from permissible.models.kinds.attributes import Attribute
 from permissible.models.kinds.boosted import BoostedModel
-from permissible.models.kinds.forest import Forest
 from permissible.models.kinds.kernel import KINDS, Kernel, KernelModel
 from permissible.models.kinds.linear import LinearModel
 from permissible.models.kinds.one_versus_rest import OneVersusRest
@@ -85,6 +79,45 @@ def _read_cutoffs(fields: dict[str, Node]) -> tuple[Any, ...]:
     if not len(boundaries) or "deltas" not in fields:
         raise fields[next(name for name in _CUTOFFS if name in fields)].refused("boundaries with their deltas")
     return boundaries, fields["deltas"].floats(len(boundaries), finite=True)
+
+
+def points_document(model: PointsModel) -> Plain:
+    """A point card: whole-number points of rules, the score of a total, and the training cases at each total."""
+    terms: list[Plain] = [
+        {"points": points, "rule": rule_document(rule)}
+        for rule, points in zip(model.rules, model.points.tolist(), strict=True)
+    ]
+    return {
+        "kind": "points",
+        "loss": loss_document(model.loss),
+        "offset": number(model.offset),
+        "unit": number(model.unit),
+        "rules": terms,
+        "bins": codes_document(model.code_of_category),
+        "cases": [numbers(row) for row in model.cases.tolist()],
+        "seen_missing": None if model.seen_missing is None else [int(column) for column in model.seen_missing],
+    }
+
+
+def read_points(node: Node, schema: Schema, own_losses: Losses) -> PointsModel:
+    """A point card of a document."""
+    fields = node.fields("kind", "loss", "offset", "unit", "rules", "bins", "cases", "seen_missing")
+    terms = [item.fields("points", "rule") for item in fields["rules"].items()]
+    points = np.array([term["points"].integer(1, 2**31) for term in terms], dtype=np.int64)
+    cases, seen = fields["cases"].matrix(2, finite=True), fields["seen_missing"]
+    if len(cases) != int(points.sum()) + 1:
+        raise fields["cases"].refused("a pair of weights for each total")
+    return PointsModel(
+        schema,
+        read_loss(fields["loss"], own_losses),
+        fields["offset"].number(finite=True),
+        fields["unit"].number(finite=True),
+        tuple(read_rule(term["rule"], schema) for term in terms),
+        points,
+        read_codes(fields["bins"], schema),
+        cases,
+        None if seen.is_null() else tuple(seen.integers(low=0, high=len(schema.columns)).tolist()),
+    )
 
 
 def tree_document(model: TreeModel) -> Plain:
@@ -217,113 +250,6 @@ def read_kernel(node: Node, schema: Schema, own_losses: Losses) -> KernelModel:
     )
     vectors = fields["vectors"].matrix(len(schema.columns), finite=True)
     return KernelModel(kernel, vectors, *_read_line(fields, len(vectors), own_losses))
-
-
-def additive_document(model: AdditiveModel) -> Plain:
-    """An additive model of several classes, part by part."""
-    return {
-        "kind": "additive",
-        "loss": model.loss,
-        "prior": numbers(model.prior.tolist()),
-        "exponent": number(model.exponent),
-        "calibrated": bool(model.calibrated),
-        "parts": [_part_document(part) for part in model.parts],
-    }
-
-
-def _part_document(part: object) -> Plain:
-    if isinstance(part, Forest):
-        return forest_document(part)
-    if not isinstance(part, AffineTerms):
-        raise refusal("model", "an additive model whose parts a file can hold", Words(type(part).__name__))
-    attributes: list[Plain] = [
-        {"column": a.column, "category": a.category, "mean": number(a.mean)} for a in part.attributes
-    ]
-    return {
-        "kind": "affine",
-        "attributes": attributes,
-        "round": [int(value) for value in part.round_],
-        "coordinate": [int(value) for value in part.coordinate],
-        "attribute": [int(value) for value in part.attribute],
-        "slope": numbers(part.slope.tolist()),
-        "level": numbers(part.level.tolist()),
-    }
-
-
-def read_additive(node: Node, schema: Schema, own_losses: Losses) -> AdditiveModel:
-    """An additive model of a document."""
-    fields = node.fields("kind", "loss", "prior", "exponent", "calibrated", "parts")
-    prior = fields["prior"].floats(finite=True)
-    if len(prior) < 2:
-        raise fields["prior"].refused("a list of at least two numbers")
-    return AdditiveModel(
-        schema,
-        _multiclass_name(fields["loss"].text(), own_losses),
-        prior,
-        tuple(_read_part(item, schema, len(prior)) for item in fields["parts"].items()),
-        fields["exponent"].number(finite=True),
-        fields["calibrated"].boolean(),
-    )
-
-
-def _multiclass_name(name: str, own_losses: Losses) -> str:
-    """The name of a multiclass loss: a built-in one, or a user's own that was passed again."""
-    if name not in MULTICLASS:
-        own_loss(name, own_losses)
-    return name
-
-
-def _read_part(node: Node, schema: Schema, n_classes: int) -> Forest | AffineTerms:
-    if isinstance(node.value, dict) and node.value.get("kind") == "forest":
-        return read_forest(node, schema, n_classes)
-    fields = node.fields("kind", "attributes", "round", "coordinate", "attribute", "slope", "level")
-    fields["kind"].one_of(("affine",))
-    attributes = tuple(_read_attribute(item, schema) for item in fields["attributes"].items())
-    rounds = fields["round"].integers(low=0)
-    return AffineTerms(
-        attributes,
-        n_classes,
-        rounds,
-        fields["coordinate"].integers(len(rounds), 0, n_classes - 1),
-        fields["attribute"].integers(len(rounds), -1, len(attributes)),
-        fields["slope"].floats(len(rounds), finite=True),
-        fields["level"].floats(len(rounds), finite=True),
-    )
-
-
-def _read_attribute(node: Node, schema: Schema) -> Attribute:
-    fields = node.fields("column", "category", "mean")
-    column = fields["column"].integer(0, len(schema.columns))
-    categories = len(schema.columns[column].categories)
-    category = fields["category"].integer(0 if categories else -1, categories if categories else 0)
-    return Attribute(column, category, fields["mean"].number(finite=True))
-
-
-def boosted_document(model: BoostedModel) -> Plain:
-    """Boosted trees: the scores at the start, then the trees."""
-    return {
-        "kind": "boosted",
-        "loss": loss_document(model.loss),
-        "constant": numbers(model.constant.tolist()),
-        "forest": forest_document(model.forest),
-    }
-
-
-def read_boosted(node: Node, schema: Schema, own_losses: Losses) -> BoostedModel:
-    """Boosted trees of a document; every leaf has a value for each score."""
-    fields = node.fields("kind", "loss", "constant", "forest")
-    constant = fields["constant"].floats(finite=True)
-    if not len(constant) or len(constant) == 2:
-        raise fields["constant"].refused("one number, or one per class for at least three classes")
-    forest = read_forest(fields["forest"], schema, len(constant) + 1)
-    splits, leaves = np.diff(forest.arrays["first_node"]), np.diff(forest.arrays["first_value"])
-    if (
-        np.any(leaves != (splits + 1) * len(constant))
-        or np.any(forest.arrays["coordinate"] != -1)
-        or np.any(splits > 255)
-    ):
-        raise fields["forest"].refused("trees of at most 256 leaves with a value for each score")
-    return BoostedModel(schema, read_loss(fields["loss"], own_losses), constant, forest)
 
 
 def several_document(model: OneVersusRest) -> Plain:

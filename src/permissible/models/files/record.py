@@ -25,8 +25,6 @@ _KINDS = (
 class Record(dict[str, Any]):
     """A mapping whose entries can be read as attributes.
 
-    Examples
-    --------
     >>> Record(gap=0.5).gap
     0.5
     """

@@ -41,8 +41,6 @@ def number_of_word(word: str) -> float | None:
 def dump(data: Plain, indent: int = 0) -> str:
     """Write plain data as text: small objects and lists of plain values on one line, the rest one entry per line.
 
-    Examples
-    --------
     >>> print(dump({"name": "age", "cuts": [1.0, 2.5]}))
     {
       "name": "age",

@@ -9,11 +9,37 @@ from typing import Any
 
 import numpy as np
 
-from permissible.models.kinds.attributes import Attribute, attribute_matrix
 from permissible.models.kinds.simplex import scores_of
 from permissible.models.model import Frozen, counted
-from permissible.table.table import Table
+from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One number per row: the value of a column, or 1 where the column has the category with code `category`."""
+
+    column: int
+    category: int = -1
+    mean: float = 0.0
+
+    def values(self, table: Table) -> FloatArray:
+        """The attribute of each row minus its training mean; 0 where the value is missing."""
+        column = table.columns[self.column]
+        if self.category < 0:
+            numbers = np.asarray(column, dtype=np.float64)
+            return np.where(np.isnan(numbers), 0.0, numbers - self.mean)
+        indicator = (column == self.category).astype(np.float64)
+        return np.where(column == MISSING_CATEGORY, 0.0, indicator - self.mean)
+
+
+def attribute_matrix(attributes: tuple[Attribute, ...], table: Table) -> FloatArray:
+    """The attributes of every row minus their means, (n, d), row-major."""
+    matrix = np.empty((table.n_rows, len(attributes)))
+    for position, attribute in enumerate(attributes):
+        matrix[:, position] = attribute.values(table)
+    return matrix
+
 
 _TERMS = ("round_", "coordinate", "attribute", "slope", "level")
 

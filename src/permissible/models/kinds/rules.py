@@ -11,18 +11,19 @@ group first to last and then the groups first to last, whatever kernel computes 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from permissible.bins.literal import OTHER, Literal, Rule
 from permissible.kernels._core import boosting as kernels
 from permissible.losses import Loss
-from permissible.models.kinds.linear import probabilities_at
-from permissible.models.model import Compiled, binary_margins, counted, probability_margins
+from permissible.models.kinds.linear import LinearModel, probabilities_at
+from permissible.models.model import Compiled, Model, binary_margins, counted, probability_margins
 from permissible.table.schema import Schema
 from permissible.table.table import MISSING_CATEGORY, Table
 from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
+from permissible.validation import Words, refusal
 
 GROUP = 8
 """Rules whose contributions are added to each other before they are added to the score."""
@@ -113,3 +114,21 @@ def passes(literal: Literal, values: AnyArray, code_of_category: Codes | None = 
     positions = values[known].astype(np.intp)
     codes[known] = positions if code_of_category is None else code_of_category[positions]
     return np.asarray(np.where(missing, literal.missing, literal.covers(codes)), dtype=bool)
+
+
+def normalised_margins(model: Model, rows: Any, codes: IntArray, n_threads: int = 1) -> FloatArray:
+    """The margin y H / sum |alpha| of each row, with the constant as a term; 0 where every coefficient is 0 ([T] section 4.1.5).
+
+    It lies in [-1, 1] where every h_t does, as rules do, and does not depend on the loss ([T] prints the sum of alpha: E20).
+    The margin bounds of boosting refer to it; (27) of [T], the default of `margins`, depends on the scale of the scores too.
+    """
+    if isinstance(model, RuleModel):
+        sizes = model.coefficients
+    elif isinstance(model, LinearModel):
+        sizes = model.coef
+    else:
+        came = Words(f"a {type(model).__name__}")
+        raise refusal("normalised", "False unless the model is one list of rules or one linear separator", came)
+    total = abs(float(model.intercept)) + float(np.abs(sizes).sum())
+    scores = np.asarray(model.scores(rows, n_threads))
+    return np.where(codes == 1, scores, -scores) / (total if total > 0 else 1.0)

@@ -17,8 +17,6 @@ from permissible.types import FloatArray
 def codewords(n_classes: int) -> FloatArray:
     """The M x (M-1) matrix Y of codewords, one row per class.
 
-    Examples
-    --------
     >>> codewords(2).ravel().tolist()
     [1.0, -1.0]
     >>> y = codewords(4)

@@ -6,7 +6,7 @@ is g(p_k) (mathematics.md section 6). At a pure leaf g is +-infinite for most lo
 the score of probability 1 - `PURE`, which only leaves of over 10^9 examples reach, so they are finite and in order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,6 @@ from permissible.bins.literal import OTHER, Literal, Rule
 from permissible.kernels._core import trees
 from permissible.losses import Loss
 from permissible.losses.class_impurity import class_impurity
-from permissible.models.kinds.tree_monotone import in_order
 from permissible.models.model import Compiled, Link
 from permissible.table.schema import Schema
 from permissible.table.table import Table
@@ -45,7 +44,7 @@ class TreeModel(Compiled):
     # The columns that had missing values in training: text mentions missing values of these only. None: all.
     seen_missing: tuple[int, ...] | None = None
     # Of each column, the direction in which the probability of class 1 may move with it. Smoothed probabilities are
-    # kept in that order (tree_monotone.py); unsmoothed fractions are in order already.
+    # kept in that order; unsmoothed fractions are in order already.
     monotone: tuple[int, ...] | None = None
     joint: bool = True  # whether the impurity of several classes is one entropy of all of them where the loss has one
     # The costs of the splits, (n_classes, n_classes), in units of the mean cost of a mistake.
@@ -96,9 +95,35 @@ class TreeModel(Compiled):
         """Class probabilities of each node, shape (n_nodes, n_classes)."""
         weight = self.weight + self.smoothing
         if self.smoothing and self.monotone is not None:
-            positive = in_order(self, weight, self.monotone)
+            positive = self._in_order(weight, self.monotone)
             return np.column_stack([1.0 - positive, positive])
         return np.asarray(weight / weight.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    def _in_order(self, weight: FloatArray, directions: Sequence[int]) -> FloatArray:
+        """The probability of class 1 at each node, in the order that the monotone constraints ask for.
+
+        Growth accepts a test on a constrained column only where the fractions of the classes are in order. Smoothing moves
+        the fraction of a small leaf further than that of a large one, so it can reverse that order. Here each test on a
+        constrained column gets a middle: nodes on its lower side are kept at or below it, nodes on its upper side at or
+        above it. That suffices, since two rows that differ in one constrained column only are first separated by a test
+        on that column. Two leaves in the wrong order both get their pooled fraction, as in isotonic regression.
+        """
+        share: FloatArray = weight[:, 1] / weight.sum(axis=1)
+        low, high = np.zeros(len(share)), np.ones(len(share))
+        for node, literal in enumerate(self.literals):
+            share[node] = min(max(share[node], low[node]), high[node])
+            if literal is None:
+                continue
+            children = [int(self.left[node]), int(self.right[node])]
+            low[children], high[children] = low[node], high[node]
+            direction = directions[literal.column] if literal.test in ("<=", ">") else 0
+            if direction:
+                lower, upper = children if (direction > 0) == (literal.test == "<=") else children[::-1]
+                middle = 0.5 * (share[lower] + share[upper])
+                if share[lower] > share[upper]:
+                    middle = weight[children, 1].sum() / weight[children].sum()
+                high[lower] = low[upper] = min(max(middle, low[node]), high[node])
+        return share
 
     @cached_property
     def node_score(self) -> FloatArray:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from permissible.bins.describe import rule_words
 from permissible.bins.literal import MISSING, Literal, Rule
 from permissible.models.kinds.rules import passes
 from permissible.models.kinds.tree import TreeModel
-from permissible.models.words import rule_words
 from permissible.table.table import Table
 from permissible.types import BoolArray, FloatArray, IntArray
 

@@ -17,11 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-from permissible.bins.describe import number
+from permissible.bins.describe import number, rule_words
 from permissible.models.card.actions import Actions
 from permissible.models.kinds.rules import passes
 from permissible.models.points.model import PointsModel
-from permissible.models.words import rule_words
 from permissible.types import AnyArray
 from permissible.validation import refusal
 

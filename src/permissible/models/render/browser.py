@@ -5,14 +5,22 @@ from typing import cast
 
 import numpy as np
 
+from permissible.bins.describe import literal_words
 from permissible.bins.literal import Literal
 from permissible.losses import Loss
 from permissible.models.card.actions import Actions
-from permissible.models.card.evaluate import words
-from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.card.scorecard import (
+    KernelTerm,
+    PointsTerm,
+    RuleTerm,
+    Scorecard,
+    SlopeTerm,
+    Term,
+    TreeTerm,
+    words,
+)
 from permissible.models.files.strict_json import Plain, number, numbers
 from permissible.models.render.formula import formula, tree_of
-from permissible.models.words import literal_words
 
 _GRID = 4001
 _KINDS: dict[type, str] = {RuleTerm: "rule", TreeTerm: "tree", SlopeTerm: "slope", KernelTerm: "kernel"}

@@ -110,8 +110,6 @@ _DIALECTS = {
 def dialect(name: str) -> Dialect:
     """The dialect of a name.
 
-    Examples
-    --------
     >>> print(dialect("duckdb").double(0.1), dialect("ansi").name_of('a "b" c'))
     0.1E0 "a ""b"" c"
     """

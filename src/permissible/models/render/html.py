@@ -5,9 +5,8 @@ The bars use blue and orange, which are colour-blind safe, and each bar's number
 
 from html import escape
 
-from permissible.models.card.evaluate import words
-from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, reach
-from permissible.models.words import literal_words
+from permissible.bins.describe import literal_words
+from permissible.models.card.scorecard import PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, reach, words
 
 _STYLE = """<style>
 .permissible{font-family:system-ui,sans-serif;font-size:13px;max-width:60rem}
@@ -23,8 +22,6 @@ _STYLE = """<style>
 def table(card: Scorecard, classes: tuple[object, ...], max_terms: int = 200) -> str:
     """The model as HTML.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from permissible import losses
     >>> from permissible.bins.literal import Literal

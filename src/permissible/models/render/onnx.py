@@ -286,11 +286,10 @@ def _label(graph: Graph, actions: Actions, scores: str, probabilities: str | Non
         return graph.add("Gather", str(probabilities), graph.constant(1, "integer"), axis=1)
     labels = _labels(actions)
     names = graph.constant(labels, "text" if labels.dtype == object else "integer")
-    best = scores if actions.by_score or probabilities is None else probabilities
+    by_score = actions.by_score or probabilities is None
+    values = scores if by_score else str(probabilities)
     if actions.shape == "cuts":
-        by_score = actions.by_score or probabilities is None
-        last = 0 if by_score else 1
-        x = graph.add("Gather", scores if by_score else str(probabilities), graph.integers([last]), axis=1)
+        x = graph.add("Gather", values, graph.integers([0 if by_score else 1]), axis=1)
         cuts: FloatArray = np.array([actions.score_cuts if by_score else actions.cuts])
         above = graph.add("GreaterOrEqual" if actions.cut_goes_up else "Greater", x, graph.numbers(cuts))
         count = graph.add("ReduceSum", graph.add_cast(above, "integer"), graph.integers([1]), keepdims=0)
@@ -298,4 +297,4 @@ def _label(graph: Graph, actions: Actions, scores: str, probabilities: str | Non
     if actions.shape == "costs":
         expected = graph.add("MatMul", str(probabilities), graph.numbers(np.array(actions.costs)))
         return graph.add("Gather", names, graph.add("ArgMin", expected, axis=1, keepdims=0), axis=0)
-    return graph.add("Gather", names, graph.add("ArgMax", best, axis=1, keepdims=0), axis=0)
+    return graph.add("Gather", names, graph.add("ArgMax", values, axis=1, keepdims=0), axis=0)

@@ -6,7 +6,7 @@ categories only as `repr` of plain values, so the source can do nothing but arit
 
 from collections.abc import Sequence
 
-from permissible.bins.literal import Literal
+from permissible.bins.literal import Literal, Rule
 from permissible.models.card.actions import Actions
 from permissible.models.card.scorecard import KernelTerm, PointsTerm, RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
 from permissible.models.render.formula import formulas
@@ -44,6 +44,11 @@ def literal_python(literal: Literal, card: Scorecard) -> str:
     return f"(_missing({x}) or {condition})" if literal.missing else f"(not _missing({x}) and {condition})"
 
 
+def rule_python(rule: Rule, card: Scorecard) -> str:
+    """The condition under which a rule holds: all of its literals do."""
+    return " and ".join(literal_python(literal, card) for literal in rule) or "True"
+
+
 def module(card: Scorecard, actions: Actions, more: Sequence[str] = ()) -> str:
     """The source of a module with the three functions; `more` are lines after them."""
     actions.check(_has_probability(card), card.link.alike)
@@ -78,13 +83,12 @@ def _scores(card: Scorecard) -> list[str]:
 
 def _term(term: Term, total: str, card: Scorecard) -> list[str]:
     if isinstance(term, RuleTerm):
-        condition = " and ".join(literal_python(literal, card) for literal in term.rule) or "True"
         values = [
             f"{total}[{k}] += {_number(holds)} if holds else {_number(fails)}"
             for k, (holds, fails) in enumerate(zip(term.holds, term.fails, strict=True))
             if holds != 0.0 or fails != 0.0
         ]
-        return [f"holds = {condition}", *values]
+        return [f"holds = {rule_python(term.rule, card)}", *values]
     if isinstance(term, PointsTerm):
         return _points(term, total, card)
     if isinstance(term, TreeTerm):
@@ -97,8 +101,7 @@ def _term(term: Term, total: str, card: Scorecard) -> list[str]:
 def _points(term: PointsTerm, total: str, card: Scorecard) -> list[str]:
     lines = ["points = 0"]
     for rule, points in zip(term.rules, term.points, strict=True):
-        condition = " and ".join(literal_python(literal, card) for literal in rule) or "True"
-        lines += [f"if {condition}:", f"    points += {points}"]
+        lines += [f"if {rule_python(rule, card)}:", f"    points += {points}"]
     return [*lines, *(f"{total}[{k}] += {_number(unit)} * points" for k, unit in enumerate(term.unit) if unit != 0.0)]
 
 

@@ -7,7 +7,7 @@ of a row are the first k of those that apply.
 from permissible.models.card.reasons import answers
 from permissible.models.card.scorecard import Scorecard
 from permissible.models.render.dialects import Dialect
-from permissible.models.render.python import literal_python
+from permissible.models.render.python import rule_python
 from permissible.models.render.sql import rule_sql
 from permissible.validation import refusal
 
@@ -34,15 +34,10 @@ def reasons_sql(card: Scorecard, k: int, favourable: bool, target: Dialect) -> s
 
 def reasons_python(card: Scorecard, positive: object) -> list[str]:
     """The function `reasons(row, k)`: the principal reasons for the decision of a row."""
-    lines = [
-        "",
-        "",
-        "def reasons(row, k=4):",
-        '    """At most k reasons for the decision of a row, the heaviest first."""',
-    ]
+    lines = ["", "", "def reasons(row, k=4):"]
+    lines += ['    """At most k reasons for the decision of a row, the heaviest first."""']
     lines += [f"    wins = decide(row) == {positive!r}", "    found = []"]
     for answer in answers(card):
-        condition = " and ".join(literal_python(literal, card) for literal in answer.rule)
-        lines += [f"    holds = bool({condition})", f"    if (holds == {answer.better}) == wins:"]
+        lines += [f"    holds = bool({rule_python(answer.rule, card)})", f"    if (holds == {answer.better}) == wins:"]
         lines += [f"        found.append({answer.words[0]!r} if holds else {answer.words[1]!r})"]
     return [*lines, "    return found[:k]"]

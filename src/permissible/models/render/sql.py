@@ -75,7 +75,8 @@ def select(
     """
     target = dialect(dialect_name)
     names = _OutputNames(card, target, prefix)
-    kept = ["t.*"] if keep is None else [f"t.{target.name_of(name)}" for name in keep]
+    listed = [keep] if isinstance(keep, str) else keep
+    kept = ["t.*"] if listed is None else [f"t.{target.name_of(name)}" for name in listed]
     shown = _shown_scores(card)
     added = {} if more is None else more(target)
     named = [f"{text} AS {names.free(name)}" for name, text in added.items()]

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from permissible.bins.describe import number
+from permissible.bins.describe import literal_words, number
 from permissible.losses import Loss
-from permissible.models.card.evaluate import words
-from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm
+from permissible.models.card.scorecard import RuleTerm, Scorecard, SlopeTerm, Term, TreeTerm, reach, words
 from permissible.models.kinds.tree import TreeModel
 from permissible.models.render.formula import formula
-from permissible.models.words import literal_words
 from permissible.validation import refusal_type
 
 MOST_LEAVES = 500
@@ -109,12 +107,7 @@ def _link_words(loss: Loss) -> str:
 
 
 def _heaviest_first(card: Scorecard) -> list[Term]:
-    def weight(term: Term) -> float:
-        if isinstance(term, RuleTerm):
-            return max(abs(a - b) for a, b in zip(term.holds, term.fails, strict=True))
-        return max(map(abs, term.slope)) if isinstance(term, SlopeTerm) else 0.0
-
-    return sorted(card.terms, key=weight, reverse=True)
+    return sorted(card.terms, key=lambda term: 0.0 if isinstance(term, TreeTerm) else reach(term), reverse=True)
 
 
 def _rows(term: Term, card: Scorecard, short: bool = False) -> list[list[str]]:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from permissible.decisions import CostMatrix, class_codes, decision_for
+from permissible.decisions import CostMatrix, class_codes
+from permissible.decisions.documents import costs_for
 from permissible.report.displays.axes import Axes, axes_or_new
-from permissible.types import AnyArray, FloatArray
-from permissible.validation import refusal, refusal_type
+from permissible.types import FloatArray
+from permissible.validation import Words, one_of, refusal
 
-MEASURES = ("count", "share", "cost")
 TITLES = {"count": "rows", "share": "share of the true class", "cost": "share of the total cost"}
 
 
@@ -52,16 +52,16 @@ class CostDisplay:
     ) -> "CostDisplay":
         """Count decisions: `decided` holds labels, or with `classes` their positions and -1 for no decision."""
         truth, chosen = np.asarray(y), np.asarray(decided)
+        if truth.shape != chosen.shape:
+            raise refusal("decided", f"one decision for each of the {truth.size} rows", Words(f"shape {chosen.shape}"))
         labels = np.unique(truth) if classes is None else np.asarray(classes)
         rows = class_codes(truth, labels)
         as_index = chosen.dtype.kind in "iu" and bool(np.any(chosen == -1)) and -1 not in labels.tolist()
         columns = chosen.astype(np.int64) if as_index else class_codes(chosen, labels, "decided")
         matrix = costs_for(costs, labels)
-        rejects = matrix.reject_cost is not None or bool(np.any(columns < 0))
-        table = matrix.matrix
-        if rejects:
-            price = 0.0 if matrix.reject_cost is None else matrix.reject_cost
-            table = np.column_stack([table, np.broadcast_to(np.asarray(price, dtype=np.float64), len(labels))])
+        table = matrix.action_losses(len(labels))
+        if matrix.reject_cost is None and np.any(columns < 0):
+            table = np.column_stack([table, np.zeros(len(labels))])
         counts = np.zeros(table.shape)
         weight = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         np.add.at(counts, (rows, columns), weight)  # -1 is the last column
@@ -88,9 +88,7 @@ class CostDisplay:
 
     def values(self, measure: str = "count") -> FloatArray:
         """The cells: "count", "share" (fraction of the true class) or "cost" (fraction of the total cost)."""
-        if measure not in MEASURES:
-            raise refusal("measure", "one of 'count', 'share', 'cost'", measure)
-        if measure == "count":
+        if one_of("measure", measure, TITLES) == "count":
             return self.counts
         if measure == "share":
             return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1e-300))
@@ -112,13 +110,3 @@ class CostDisplay:
             ax.text(j, i, text, ha="center", va="center", color="white" if cells[i, j] > middle else "black")
         ax.figure.colorbar(shown, ax=ax)
         return ax
-
-
-def costs_for(costs: object, classes: AnyArray) -> CostMatrix:
-    """The costs in the order of the classes; every mistake costs 1 when there are none."""
-    if costs is None:
-        return CostMatrix(1.0 - np.eye(len(classes)))
-    found = decision_for(costs, classes, "costs")
-    if not isinstance(found, CostMatrix):
-        raise refusal_type("costs", "a CostMatrix, or a square array of costs", costs)
-    return found

@@ -71,9 +71,6 @@ class MarginDensityDisplay:
 def density(values: FloatArray, grid: FloatArray) -> FloatArray:
     """A Gaussian kernel estimate with Silverman's width; a narrow peak where all values agree.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> grid = np.linspace(-6, 6, 200)
     >>> round(float(np.trapezoid(density(np.array([-1.0, 0.0, 1.0]), grid), grid)), 3)
     1.0

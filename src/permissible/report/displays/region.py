@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from permissible.decisions import Boundaries, class_codes
 from permissible.decisions.words import group_names
 from permissible.report.displays.axes import Axes, axes_or_new, two_classes
+from permissible.table.reading import chosen
 from permissible.types import ArrayLike, FloatArray, IntArray, Matrix
 from permissible.validation import Words, refusal
 
@@ -121,8 +122,8 @@ def _plane(estimator: object, X: Matrix, features: Any) -> tuple[FloatArray, tup
         centred = table - table.mean(axis=0)
         _, _, axes = np.linalg.svd(centred, full_matrices=False)
         return centred @ axes[:2].T, ("first principal component", "second principal component")
-    names = list(getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(table.shape[1])]))
-    if len(features) != 2:
+    names = tuple(map(str, getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(table.shape[1])])))
+    places = chosen(names, features, "features")
+    if len(places) != 2:
         raise refusal("features", "'pca' or two columns", features)
-    places = [names.index(one) if isinstance(one, str) else int(one) for one in features]
-    return table[:, places], (str(names[places[0]]), str(names[places[1]]))
+    return table[:, places], (names[places[0]], names[places[1]])

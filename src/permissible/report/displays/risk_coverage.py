@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from permissible.decisions import class_codes
+from permissible.evaluation.cells import rows_of
 from permissible.evaluation.curves import risk_coverage
 from permissible.report.displays.axes import Axes, axes_or_new
 from permissible.types import ArrayLike
@@ -47,10 +48,12 @@ class RiskCoverageDisplay:
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, proba: ArrayLike, *, name: str | None = None) -> "RiskCoverageDisplay":
-        """Build from class codes and probabilities (of the positive class, or a column per class); `plot` draws it."""
-        p = np.asarray(proba, dtype=np.float64)
-        table = np.column_stack([1 - p, p]) if p.ndim == 1 else p
-        return cls(*risk_coverage(np.asarray(y, dtype=np.int64), table), name)
+        """Build from labels and probabilities (of the positive class, or a column per class); `plot` draws it.
+
+        Labels are class codes, or texts in sorted order.
+        """
+        codes, table, _ = rows_of(y, proba, None)
+        return cls(*risk_coverage(codes, table), name)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> "RiskCoverageDisplay":
         """Draw into `ax`, or into a new figure."""

@@ -6,9 +6,8 @@ from itertools import islice
 from pathlib import Path
 
 from permissible.table.files.cells import CellKind, array_of
-from permissible.table.files.errors import wrong
 from permissible.table.files.reader import ROWS, Chunk
-from permissible.table.files.text import MOST_COLUMNS, in_words, open_text
+from permissible.table.files.text import MOST_COLUMNS, in_words, open_text, wrong
 from permissible.validation import shown
 
 _ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(.*)""", re.IGNORECASE)
@@ -51,9 +50,10 @@ class Arff:
         rows = ((line, self._row(line, text)) for line, text in lines)
         while batch := list(islice(rows, self.rows)):
             columns = [list(cells) for cells in zip(*(row for _, row in batch), strict=True)]
-            at = [line for line, _ in batch]
+            line_of = [line for line, _ in batch].__getitem__
             yield {
-                name: array_of(columns[place], kind, frozenset(), name, self.path, at) for name, place, kind in places
+                name: array_of(columns[place], kind, frozenset(), name, self.path, line_of)
+                for name, place, kind in places
             }
 
     def _declare(self, line: int, text: str) -> None:
@@ -110,8 +110,6 @@ def unquoted(text: str) -> str:
 def split_quoted(text: str) -> list[str | None] | None:
     r"""The cells of a row with quotes: a bare ? is missing, a quoted one is text. None when a quote stays open.
 
-    Examples
-    --------
     >>> split_quoted("1, 'it\\'s, well', ?, '?'")
     ['1', "it's, well", None, '?']
     """

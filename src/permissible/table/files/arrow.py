@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from permissible.table.files.cells import CellKind
-from permissible.table.files.errors import FileError
 from permissible.table.files.reader import ROWS, Chunk
+from permissible.table.files.text import FileError
 from permissible.types import AnyArray
 
 

@@ -5,14 +5,14 @@ truth values if all are true or false, text otherwise. Cells are a list of text 
 value) or a pyarrow array of strings; both mean the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from permissible.table.files.errors import wrong
+from permissible.table.files.text import wrong
 from permissible.types import AnyArray, FloatArray
 from permissible.validation import shown
 
@@ -27,17 +27,15 @@ _NUMBER = r"^-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 @dataclass(frozen=True, slots=True)
 class RawChunk:
-    """Some rows of a text file: the cells of each column, and each row's line."""
+    """Some rows of a text file: the cells of each column, and the line of a row, which only errors ask for."""
 
     columns: list[Cells]
-    lines: Sequence[int]
+    line_of: Callable[[int], int]
 
 
 def kind_of(cells: Cells, missing: frozenset[str] = MISSING) -> CellKind:
     """The kind of a set of cells.
 
-    Examples
-    --------
     >>> kind_of(["1", "?", "2.5"]), kind_of(["true", "false"]), kind_of(["1", "one"]), kind_of(["7", "8"])
     ('number', 'boolean', 'text', 'integer')
     """
@@ -93,16 +91,16 @@ def array_of(
     missing: frozenset[str],
     where: str = "",
     path: Path | None = None,
-    lines: Sequence[int] = (),
+    line_of: Callable[[int], int] | None = None,
 ) -> AnyArray:
     """The cells as an array: floats with NaN for numbers; objects with None for truth values and text.
 
-    `where`, `path` and `lines` name the column, the file and the line in the error about a cell of another kind.
+    `where`, `path` and `line_of` name the column, the file and the line in the error about a cell of another kind.
     """
     if kind in ("number", "integer", "empty"):
         found = floats(cells, missing)
         if isinstance(found, int):
-            raise _refused(path, lines, found, f"column {where!r} must hold numbers", cells)
+            raise _refused(path, line_of, found, f"column {where!r} must hold numbers", cells)
         return found
     codes, different = distinct(cells)
     values = np.empty(len(different), dtype=object)
@@ -111,13 +109,15 @@ def array_of(
             continue
         if kind == "boolean" and cell not in _TRUTH and cell not in ("0", "1"):
             row = int(np.argmax(codes == i))
-            raise _refused(path, lines, row, f"column {where!r} must hold true and false", cells)
+            raise _refused(path, line_of, row, f"column {where!r} must hold true and false", cells)
         values[i] = cell if kind == "text" else _TRUTH.get(cell, cell == "1")
     return np.asarray(values[codes])
 
 
-def _refused(path: Path | None, lines: Sequence[int], row: int, sentence: str, cells: Cells) -> Exception:
-    line = lines[row] if len(lines) else None
+def _refused(
+    path: Path | None, line_of: Callable[[int], int] | None, row: int, sentence: str, cells: Cells
+) -> Exception:
+    line = None if line_of is None else line_of(row)
     return wrong(path or "the file", line, f"{sentence}, got {shown(str(cells[row]))}")
 
 

@@ -9,10 +9,9 @@ from itertools import islice
 from pathlib import Path
 
 from permissible.table.files.cells import MISSING, CellKind, RawChunk, array_of, as_number, joined, kind_of
-from permissible.table.files.errors import wrong
 from permissible.table.files.fast_csv import fast_chunks
 from permissible.table.files.reader import ROWS, Chunk
-from permissible.table.files.text import MOST_COLUMNS, in_words, open_text
+from permissible.table.files.text import MOST_COLUMNS, in_words, open_text, wrong
 from permissible.validation import shown
 
 DELIMITERS = ",;\t|"
@@ -62,7 +61,7 @@ class Delimited:
         places = [(name, self.names.index(name), kind) for name, kind in kinds.items()]
         for raw in self.raw():
             yield {
-                name: array_of(raw.columns[place], kind, self.missing, name, self.path, raw.lines)
+                name: array_of(raw.columns[place], kind, self.missing, name, self.path, raw.line_of)
                 for name, place, kind in places
             }
 
@@ -86,7 +85,7 @@ class Delimited:
                     another = f"(delimiter {self.delimiter!r}; another one can be given with --delimiter)"
                     raise wrong(self.path, line, f"{sentence} {another}")
             columns = [list(cells) for cells in zip(*(row for _, row in batch), strict=True)]
-            yield RawChunk(columns, [line for line, _ in batch])
+            yield RawChunk(columns, [line for line, _ in batch].__getitem__)
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         with open_text(self.path, self.encoding) as file:
@@ -113,8 +112,6 @@ class Delimited:
 def sniffed(lines: list[str]) -> str:
     """The delimiter that splits most of the first lines into the same number of cells, the most cells on ties.
 
-    Examples
-    --------
     >>> sniffed(["a;b;c", "1,5;2;3", "2,5;1;1"])
     ';'
     """

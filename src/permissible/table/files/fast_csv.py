@@ -3,10 +3,10 @@
 pyarrow only splits lines into cells. What a cell means is decided by `cells` for both.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from permissible.table.files.cells import RawChunk
 
@@ -17,25 +17,6 @@ SMALL = 1 << 16
 """Smaller files, in bytes, use the csv module: importing pyarrow would take longer."""
 BLOCK = 1 << 20
 """Bytes of a block: pyarrow reads up to 32 of them ahead."""
-
-
-class Lines(Sequence[int]):
-    """The lines of some rows, looked up only when an error needs one."""
-
-    def __init__(self, file: "Delimited", start: int, count: int) -> None:
-        self.file, self.start, self.n_rows = file, start, count
-
-    def __len__(self) -> int:
-        return self.n_rows
-
-    @overload
-    def __getitem__(self, row: int) -> int: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[int]: ...
-    def __getitem__(self, row: int | slice) -> int | Sequence[int]:
-        if isinstance(row, slice):
-            return [self[i] for i in range(*row.indices(self.n_rows))]
-        return next(islice(self.file.lines(), self.start + row, None))[0]
 
 
 def fast_chunks(file: "Delimited", rows: int) -> Generator[RawChunk, None, int | None]:
@@ -103,4 +84,4 @@ def _batches(pyarrow: Any, file: "Delimited") -> Iterator[Any]:
 def _chunk(file: "Delimited", table: Any, start: int) -> RawChunk:
     columns = [column.combine_chunks() for column in table.columns]
     flat = [column.chunk(0) if hasattr(column, "chunks") else column for column in columns]
-    return RawChunk(flat, Lines(file, start, table.num_rows))
+    return RawChunk(flat, lambda row: next(islice(file.lines(), start + row, None))[0])

@@ -101,7 +101,6 @@ def _readable(cells: Iterable[str], notation: Notation) -> bool:
 def numbers(values: AnyArray, notation: Notation) -> FloatArray | int:
     """Text cells (None is missing) as numbers, or the position of the first that the notation does not explain.
 
-    >>> import numpy as np
     >>> numbers(np.array(["1.234,5", None, "-2"], dtype=object), "decimal comma")
     array([1234.5,    nan,   -2. ])
     """

@@ -6,8 +6,8 @@ from permissible.table.files.arff import Arff
 from permissible.table.files.arrow import Arrow
 from permissible.table.files.cells import MISSING
 from permissible.table.files.delimited import Delimited
-from permissible.table.files.errors import FileError
 from permissible.table.files.reader import ROWS, FileReader
+from permissible.table.files.text import FileError
 
 ARROW = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 _PACKED = (".gz", ".bz2", ".xz")

@@ -7,10 +7,19 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import Any, TextIO
 
-from permissible.table.files.errors import wrong
+
+class FileError(ValueError):
+    """The file does not exist, is not readable, or is not of the format of its name."""
+
+
+def wrong(path: str | PathLike[str], line: int | None, sentence: str) -> FileError:
+    """The error of a file: its name, the line where there is one, and a sentence without its full stop."""
+    return FileError(f"{path}: {sentence}." if line is None else f"{path}, line {line}: {sentence}.")
+
 
 PACKED: dict[str, Callable[..., object]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MOST_COLUMNS = 100_000

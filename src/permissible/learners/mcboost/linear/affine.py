@@ -17,8 +17,7 @@ from permissible.kernels._core import mcboost as kernel
 from permissible.learners.mcboost.linear.own import OwnState, best_attribute
 from permissible.learners.mcboost.linear.standardise import Standardised
 from permissible.learners.mcboost.rounds import AffineArrays, CostRound, Sampling
-from permissible.models.kinds.affine import AffineTerms
-from permissible.models.kinds.attributes import Attribute
+from permissible.models.kinds.affine import AffineTerms, Attribute
 from permissible.models.kinds.simplex import codewords
 from permissible.types import Codes, FloatArray
 

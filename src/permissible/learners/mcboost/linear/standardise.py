@@ -12,7 +12,7 @@ import numpy as np
 
 from permissible.kernels._core import mcboost as kernel
 from permissible.kernels._core import sums
-from permissible.models.kinds.attributes import Attribute, attribute_matrix
+from permissible.models.kinds.affine import Attribute, attribute_matrix
 from permissible.rows.part import Part, table_of, weights_of
 from permissible.rows.selection import Selection
 from permissible.rows.source import Question, Source

@@ -1,1 +1,0 @@
-"""Other interpretations of a loss: Bregman geometry, exponential family, game."""
