@@ -34,9 +34,7 @@ std::vector<Candidate> bound_best_literals(const In2<int32_t>& layout, const In3
         sums.shape(2) != 256) {
         throw std::invalid_argument("`sums` must have shape (n_columns, n_sums, 256)");
     }
-    std::vector<Candidate> found = best_literals(layouts, sums.data(), sums.shape(1), criterion, oriented, used);
-    std::erase_if(found, [](const Candidate& candidate) { return candidate.decrease < 0.0; });
-    return found;
+    return best_literals(layouts, sums.data(), sums.shape(1), criterion, oriented, used);
 }
 
 /// The histogram of given weights (a user-defined loss).

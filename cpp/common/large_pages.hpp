@@ -1,7 +1,9 @@
 // Memory for arrays of many megabytes that passes stream through in parallel: on pages of 2 MB if available, which
-// avoids most TLB misses of a pass with thirty streams. Smaller arrays use malloc.
+// avoids most TLB misses of a pass with thirty streams. Smaller arrays use malloc. The heap may keep what is freed, but
+// no allocation of more than 32 MB, of which untouched pages take no memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -16,7 +18,7 @@ namespace permissible {
 template <typename T>
 struct LargePages {
     using value_type = T;
-    static constexpr std::size_t kPage = std::size_t{2} << 20, kLeast = 2 * kPage;
+    static constexpr std::size_t kPage = std::size_t{2} << 20, kLeast = 2 * kPage, kMapped = 17 * kPage;
 
     LargePages() = default;
     template <typename Other>
@@ -28,7 +30,7 @@ struct LargePages {
         if (bytes < kLeast) {
             memory = std::malloc(bytes);
         } else {
-            memory = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
+            memory = std::aligned_alloc(kPage, std::max(kMapped, (bytes + kPage - 1) / kPage * kPage));
 #ifdef __linux__
             if (memory) madvise(memory, bytes / kPage * kPage, MADV_HUGEPAGE);  // only advice: failure is no error
 #endif

@@ -68,8 +68,9 @@ void unpack_pair(const int64_t* cells, int lanes, int64_t* sums) {
 /// Buffers of one thread: the rows to be added, their packed values, and the histogram of one block.
 class Adder {
   public:
-    Adder(const Codes& codes, const WeightSource& weights, int64_t* sums)
-        : codes_(codes), weights_(weights), sums_(sums), pair_(weights.pair()) {}
+    /// Where `packed`, there is one chunk, and its words are the result.
+    Adder(const Codes& codes, const WeightSource& weights, int64_t* sums, bool packed = false)
+        : codes_(codes), weights_(weights), sums_(sums), pair_(weights.pair()), packed_(packed) {}
 
     /// Rows [begin, end), one chunk.
     void add_all(std::size_t begin, std::size_t end) {
@@ -77,8 +78,7 @@ class Adder {
         const int64_t* values = packed(begin, n, values_.get());
         for (std::size_t block = 0; block < codes_.n_blocks(); ++block) {
             const int lanes = codes_.lanes(block);
-            clear(lanes);
-            add_words({lanes, 0}, codes_.block(block) + 8 * begin, values, n, cells_.get());
+            add_words({lanes, 0}, codes_.block(block) + 8 * begin, values, n, cleared(block, lanes));
             unpack(block, lanes);
         }
     }
@@ -89,11 +89,10 @@ class Adder {
     }
 
     void flush() {
-        if (count_ == 0) return;
+        if (count_ == 0 && !packed_) return;
         for (std::size_t block = 0; block < codes_.n_blocks(); ++block) {
             const int lanes = codes_.lanes(block);
-            clear(lanes);
-            kAddChosen[lanes](codes_.block(block), values_.get(), chosen_.get(), count_, cells_.get());
+            kAddChosen[lanes](codes_.block(block), values_.get(), chosen_.get(), count_, cleared(block, lanes));
             unpack(block, lanes);
         }
         count_ = 0;
@@ -115,6 +114,7 @@ class Adder {
                 return;
             }
         }
+        if (packed_) units = 0.0;
         if (count_ + (end - begin) > kChunkUnits || units_ + units > static_cast<double>(kChunkUnits)) flush();
         units_ += units;
         const std::size_t n = end - begin;
@@ -137,8 +137,12 @@ class Adder {
         weights_.pack(begin, n, own);
         return own;
     }
-    void clear(int lanes) { std::fill(cells_.get(), cells_.get() + lanes * 256, int64_t{0}); }
+    int64_t* cleared(std::size_t block, int lanes) {
+        int64_t* cells = packed_ ? sums_ + block * 8 * 256 : cells_.get();
+        return std::fill_n(cells, lanes * 256, int64_t{0}), cells;
+    }
     void unpack(std::size_t block, int lanes) {
+        if (packed_) return;
         int64_t* target = sums_ + block * 8 * 256 * (pair_ ? 2 : 1);
         (pair_ ? unpack_pair : unpack_single)(cells_.get(), lanes, target);
     }
@@ -146,7 +150,7 @@ class Adder {
     const Codes& codes_;
     const WeightSource& weights_;
     int64_t* sums_;
-    bool pair_;
+    bool pair_, packed_;
     std::size_t count_ = 0;
     double units_ = 0.0;
     std::unique_ptr<int64_t[]> values_{new int64_t[kChunkUnits + 8]};
@@ -192,6 +196,13 @@ void ArrayWeights::pack(std::size_t begin, std::size_t n, int64_t* out) const {
         pack_single(signed_weight + begin, n, weight_grid, out);
     }
     if (copies != nullptr) repeat_packed(copies + begin, n, out);
+}
+
+void packed_histogram(const Codes& codes, const WeightSource& weights, const RowChoice& choice, int64_t* words) {
+    Adder adder(codes, weights, words, true);
+    if (choice.mask == nullptr) return adder.add_all(0, codes.rows);
+    adder.add_chosen_of(choice, 0, codes.rows);
+    adder.flush();
 }
 
 void histogram(const Codes& codes, const WeightSource& weights, const RowChoice& choice,

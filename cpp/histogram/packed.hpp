@@ -85,6 +85,9 @@ void repeat_packed(const float* copies, std::size_t n, int64_t* values);
 /// Ends of the chunks: at most kChunkUnits rows, and at most that many units of multiplicity plus one row's.
 std::vector<std::size_t> chunk_ends(std::size_t n_rows, const float* multiplicity);
 
+/// Sets `words` (n_columns, 256) to the packed words of one chunk.
+void packed_histogram(const Codes& codes, const WeightSource& weights, const RowChoice& choice, int64_t* words);
+
 /// Adds to `sums` (n_columns, n_sums, 256), which the caller has cleared; n_sums is 2 with curvatures, else 1.
 void histogram(const Codes& codes, const WeightSource& weights, const RowChoice& choice,
                const std::vector<std::size_t>& ends, int n_threads, int64_t* sums);

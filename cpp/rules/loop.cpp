@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -138,11 +139,11 @@ class Loop {
             const uint64_t seed = options_.seed + static_cast<uint64_t>(options_.first_round + round);
             const double share = options_.grow.share;
             const GrownRule grown = grow_rule(rows_, layouts_, options_.grow, search_request(rows_, now_, share, seed),
-                                              now_.curvature, pool_);
+                                              now_.curvature, buffers_);
             if (grown.literals.empty() || !(grown.decrease > options_.tolerance * now_.surrogate)) {
                 return finish(Stop::no_edge);
             }
-            if (!take(grown, share < 1.0 ? edge_of(rows_, now_, grown.mask()) : grown.edge()))
+            if (!take(grown, share < 1.0 ? edge_of(rows_, now_, mask_of(grown.literals)) : grown.edge()))
                 return finish(Stop::separable);
             if (stalled()) return finish(Stop::held_out);
         }
@@ -170,7 +171,7 @@ class Loop {
 
     /// Leverage, shrink, apply, record; false if the rule separates the classes; the step is then the cap.
     bool take(const GrownRule& grown, double edge) {
-        const RuleMask rule = grown.mask();
+        const RuleMask rule = mask_of(grown.literals);
         const double l2 = options_.grow.l2;
         Leverage step;
         if (options_.fit_constant) {
@@ -225,9 +226,8 @@ class Loop {
     }
 
     bool out_of_time() const {
-        if (options_.max_seconds <= 0.0) return false;
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun_;
-        return spent.count() > options_.max_seconds;
+        return options_.max_seconds > 0.0 && spent.count() > options_.max_seconds;
     }
 
     /// What is left to gain: the largest edge of a single literal, and the gradient over the rules found.
@@ -240,16 +240,13 @@ class Loop {
         }
         const HistogramRequest request = search_request(rows_, now_, 1.0, 0);
         const std::size_t n_sums = rows_.two_sums() ? 2 : 1;
-        Pool::Sums sums =
-            pool_.take(layouts_.size() * 256 * n_sums);  // a second one may take as much memory as all rows
-        std::fill(sums.begin(), sums.end(), 0);
+        buffers_ = {};  // on wide tables a histogram takes more memory than the rows
+        Sums sums(layouts_.size() * 256 * n_sums);
         rows_.histogram_of({}, request, sums.data());
         Criterion criterion{false, 0.0, 1.0 / request.weight_grid, 1.0, 0, 1};
-        for (std::size_t code = 0; code < 256; ++code) criterion.total_weight += sums[code];
-        double largest = 0.0;
-        for (const Candidate& found : best_literals(layouts_, sums.data(), n_sums, criterion, false, {}))
-            largest = std::max(largest, found.decrease);
-        result_.largest_edge = std::sqrt(2.0 * largest) / now_.weight;
+        criterion.total_weight = std::accumulate(sums.begin(), sums.begin() + 256, int64_t{0});
+        const auto found = best_literals(layouts_, sums.data(), n_sums, criterion, false, {}, 1);
+        result_.largest_edge = found.empty() ? 0.0 : std::sqrt(2.0 * found[0].decrease) / now_.weight;
         const double all = static_cast<double>(criterion.total_weight) / request.weight_grid;
         double squares = options_.fit_constant ? all * all : 0.0;
         const std::vector<RuleMask> rules = rules_found();
@@ -274,11 +271,7 @@ class Loop {
             for (const Candidate& literal : round.literals) {
                 key.emplace_back(literal.column, literal.test, literal.code, literal.missing, literal.members);
             }
-            if (!known.insert(std::move(key)).second) continue;
-            RuleMask& rule = rules.emplace_back();
-            for (const Candidate& literal : round.literals) {
-                rule.push_back(LiteralMask::from_members(literal.column, literal.members.data()));
-            }
+            if (known.insert(std::move(key)).second) rules.push_back(mask_of(round.literals));
         }
         return rules;
     }
@@ -300,7 +293,7 @@ class Loop {
     double least_ = 0.0;  // held-out loss so far, and after how many rounds
     std::size_t least_round_ = 0;
     double everything_ = 0.0, positives_ = 0.0;  // sample weight of all rows and of the positives
-    Pool pool_;
+    SearchSums buffers_;
     LoopResult result_;
 };
 

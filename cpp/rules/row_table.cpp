@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "common/parallel.hpp"
 #include "histogram/compress.hpp"
@@ -64,6 +65,7 @@ void RowTable::fill(const Codes& codes, const WeightSource& weights, int n_threa
         });
     }
     ends_ = chunk_ends(n_rows_, counted_ ? copies_.data() : nullptr);
+    shared_ = pair_ && ends_.size() <= 1;
 }
 
 /// Each work item takes its rows, then all are copied next to each other.
@@ -96,7 +98,7 @@ void RowTable::take_sample(const Codes& codes, const WeightSource& weights) {
 }
 
 void RowTable::fill(const RowTable& parent, bool inside) {
-    n_threads_ = parent.n_threads_, pair_ = parent.pair_, counted_ = parent.counted_;
+    n_threads_ = parent.n_threads_, pair_ = parent.pair_, counted_ = parent.counted_, shared_ = parent.shared_;
     const std::size_t n = parent.n_rows_, n_items = (n + kTableRows - 1) / kTableRows;
     inside_.assign(n_items + 1, 0);
     for (std::size_t item = 0; item < n_items; ++item) {
@@ -127,15 +129,15 @@ std::size_t RowTable::divide(const LiteralMask& literal) {
     over_items(n_rows_, resolve_threads(n_threads_, n_rows_ * 8), [&](std::size_t item, std::size_t begin, auto end) {
         inside_[item] = mask_rows(codes_, rule, begin, end, flags_.data() + begin);
     });
-    std::size_t count = 0;
-    for (const std::size_t own : inside_) count += own;
-    return count;
+    return std::accumulate(inside_.begin(), inside_.end(), std::size_t{0});
 }
 
 void RowTable::sum(const bool* side, int64_t* sums) const {
     RowChoice choice;
     if (side != nullptr) choice = {flags_.data(), static_cast<uint8_t>(*side)};
     const PackedWeights weights(values_.data(), counted_ ? copies_.data() : nullptr, pair_);
+    if (shared_) return packed_histogram(codes_, weights, choice, sums);
+    std::fill_n(sums, static_cast<std::size_t>(codes_.columns) * 256 * n_sums(), int64_t{0});
     histogram(codes_, weights, choice, ends_, n_threads_, sums);
 }
 

@@ -21,10 +21,12 @@ class RowTable {
 
     /// Flags the rows inside of a literal; returns how many they are.
     std::size_t divide(const LiteralMask& literal);
-    /// Adds the rows on one side of that literal to `sums`; all of them if `side` is null.
+    /// The sums over the rows on one side of that literal, or over all of them if `side` is null.
     void sum(const bool* side, int64_t* sums) const;
 
     std::size_t rows() const { return n_rows_; }
+    /// Sums of a column and code: one where both share a word, which they can where rows are few.
+    std::size_t n_sums() const { return pair_ && !shared_ ? 2 : 1; }
 
   private:
     void resize(std::size_t n_rows, const Codes& like);
@@ -32,7 +34,7 @@ class RowTable {
 
     std::size_t n_rows_ = 0;
     int n_threads_ = 1;
-    bool pair_ = true, counted_ = false;
+    bool pair_ = true, counted_ = false, shared_ = false;
     Codes codes_;                          // own ones, or those of all rows
     LargeVector<int64_t> values_, spare_;  // `spare_` and `places_`: rows that a sample takes, before they are joined
     LargeVector<uint32_t> places_;

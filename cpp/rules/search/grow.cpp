@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
+
+#include "histogram/packed_classes.hpp"
 
 namespace permissible::rules {
 
 namespace {
-
-using Sums = Pool::Sums;
-
-LiteralMask mask_of(const Candidate& literal) {
-    return LiteralMask::from_members(literal.column, literal.members.data());
-}
 
 Candidate negated(Candidate literal, bool has_missing) {
     constexpr Test opposite[] = {Test::above, Test::at_most, Test::present, Test::missing, Test::not_in, Test::in};
@@ -71,44 +68,33 @@ std::vector<Candidate> simplified(const std::vector<Candidate>& literals) {
 class RuleSearch {
   public:
     RuleSearch(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
-               const HistogramRequest& request, double total_curvature, Pool& pool)
+               const HistogramRequest& request, double total_curvature, SearchSums& buffers)
         : rows_(rows),
           layouts_(layouts),
           options_(options),
-          pool_(pool),
-          n_sums_(rows.two_sums() ? 2 : 1),
-          width_((rows.joint() ? rows.joint()->codes().columns : layouts.size()) * 256 * n_sums_),
+          buffers_(buffers),
           table_(rows.table(request)),
-          all_(pool_.take(width_)),
+          n_sums_(table_.n_sums()),
+          width_((rows.joint() ? rows.joint()->codes().columns : layouts.size()) * 256 * n_sums_),
           spread_(rows.joint() ? layouts.size() * 256 * n_sums_ : 0) {
-        std::fill(all_.begin(), all_.end(), 0);
+        grow_to(all_, width_);
         table_.sum(nullptr, all_.data());
-        criterion_.two_values = options.two_values;
-        criterion_.l2 = options.l2;
-        criterion_.noise = options.noise;
-        criterion_.seed = request.seed;
-        criterion_.weight_unit = 1.0 / request.weight_grid;
-        criterion_.total_weight = total(all_.data());
-        if (options.two_values) {
-            criterion_.curvature_unit = 1.0 / request.curvature_grid;
-            criterion_.total_curvature = total(all_.data() + 256);
-        } else {
-            criterion_.curvature_unit = total_curvature;
-            criterion_.total_curvature = 1;
-        }
+        const int64_t* sums = all_.data();
+        const int64_t first = std::accumulate(sums, sums + 256, int64_t{0});
+        const bool two = options.two_values, shared = two && n_sums_ == 1;
+        criterion_ = {two, options.l2, 1.0 / request.weight_grid, two ? 1.0 / request.curvature_grid : total_curvature};
+        criterion_.total_weight = shared ? high_half(first) : first;
+        criterion_.total_curvature = shared ? low_half(first)
+                                     : two  ? std::accumulate(sums + 256, sums + 512, int64_t{0})
+                                            : 1;
+        criterion_.noise = options.noise, criterion_.seed = request.seed;
     }
 
-    ~RuleSearch() { pool_.give(std::move(all_)); }
-
     GrownRule best() {
-        std::vector<Candidate> firsts = best_literals(layouts_, by_column(all_), n_sums_, criterion_, false, {});
-        std::stable_sort(firsts.begin(), firsts.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
-        int started = 0;
-        for (std::size_t i = 0; i < firsts.size() && started < options_.beam && firsts[i].decrease >= 0.0; ++i) {
-            if (i > 0 && same_sums(firsts[i - 1], firsts[i]))
-                continue;  // a copy of the column would start the same rule
-            ++started;
+        const std::vector<Candidate> firsts =
+            best_literals(layouts_, by_column(all_), n_sums_, criterion_, false, {}, options_.beam);
+        for (std::size_t i = 0; i < firsts.size(); ++i) {
+            if (i > 0 && same_sums(firsts[i - 1], firsts[i])) continue;  // a copy would start the same rule
             keep({firsts[i]});
             if (options_.max_literals > 1) complete(firsts[i]);
         }
@@ -116,16 +102,6 @@ class RuleSearch {
     }
 
   private:
-    static bool same_sums(const Candidate& a, const Candidate& b) {
-        return a.weight_in == b.weight_in && a.curvature_in == b.curvature_in;
-    }
-
-    static int64_t total(const int64_t* codes) {
-        int64_t sum = 0;
-        for (int code = 0; code < 256; ++code) sum += codes[code];
-        return sum;
-    }
-
     /// The sums of each column; those of joint codes are taken apart.
     const int64_t* by_column(const Sums& sums) {
         if (rows_.joint() == nullptr) return sums.data();
@@ -133,28 +109,24 @@ class RuleSearch {
         return spread_.data();
     }
 
-    /// Sums over the rows of a table inside of a literal, and over its others; only the side with fewer rows is
-    /// visited.
-    void split(RowTable& table, const Sums& sums, const Candidate& literal, Sums& kept, Sums& left) {
-        const std::size_t inside = table.divide(rows_.searched(mask_of(literal)));
-        const bool small = 2 * inside <= table.rows();
-        Sums& visited = small ? kept : left;
-        Sums& other = small ? left : kept;
-        std::fill(visited.begin(), visited.end(), 0);
-        table.sum(&small, visited.data());
-        for (std::size_t i = 0; i < width_; ++i) other[i] = sums[i] - visited[i];
+    /// Sums over the rows of a table on the side of a literal with fewer rows; returns whether that is inside of it.
+    bool sum_smaller_side(RowTable& table, const Candidate& literal, Sums& sums) {
+        grow_to(sums, width_);
+        const bool inside = 2 * table.divide(rows_.searched(mask_of({literal})[0])) <= table.rows();
+        table.sum(&inside, sums.data());
+        return inside;
     }
 
     void complete(const Candidate& first) {
-        Sums kept = pool_.take(width_), left = pool_.take(width_);
-        split(table_, all_, first, kept, left);
-        extend(first, true, kept);
+        const bool inside = sum_smaller_side(table_, first, buffers_.kept);
+        grow_to(buffers_.left, width_);
+        for (std::size_t i = 0; i < width_; ++i) buffers_.left[i] = all_[i] - buffers_.kept[i];
+        if (!inside) buffers_.kept.swap(buffers_.left);
+        extend(first, true, buffers_.kept);
         Candidate opposite = negated(first, layouts_[static_cast<std::size_t>(first.column)].has_missing);
         opposite.weight_in = criterion_.total_weight - first.weight_in;
         opposite.curvature_in = criterion_.total_curvature - first.curvature_in;
-        extend(opposite, false, left);
-        pool_.give(std::move(kept));
-        pool_.give(std::move(left));
+        extend(opposite, false, buffers_.left);
     }
 
     /// Extends a rule that starts with `first`, given the sums of its rows: those on one side of the first division.
@@ -167,16 +139,14 @@ class RuleSearch {
             const Candidate& last = literals.back();
             const uint64_t key = layouts_[static_cast<std::size_t>(last.column)].key;
             if (here.noise > 0.0) here.seed = seed_after(here.seed, key, last.members.data());
-            const std::vector<Candidate> found = best_literals(layouts_, by_column(sums), n_sums_, here, true, used);
-            const auto best = std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
-                return a.score < b.score;  // the first of ties: the lowest column
-            });
-            if (!(best->decrease > literals.back().decrease * (1.0 + kImprovement))) break;
+            const auto found = best_literals(layouts_, by_column(sums), n_sums_, here, true, used, 1);
+            if (found.empty() || !(found[0].decrease > literals.back().decrease * (1.0 + kImprovement))) break;
+            const Candidate& best = found[0];
             if (static_cast<int>(literals.size()) + 1 < options_.max_literals) {
-                descend(literals.size(), literals.size() > 1 || inside, *best, sums);
+                descend(literals.size(), literals.size() > 1 || inside, best, sums);
             }
-            literals.push_back(*best);
-            use(*best, used);
+            literals.push_back(best);
+            use(best, used);
         }
         if (literals.size() > 1) keep(literals);
     }
@@ -192,16 +162,12 @@ class RuleSearch {
     void descend(std::size_t n_literals, bool inside, const Candidate& next, Sums& sums) {
         RowTable& table = rows_.deeper(n_literals);
         table.fill(rows_.deeper(n_literals - 1), inside);
-        Sums kept = pool_.take(width_), left = pool_.take(width_);
-        split(table, sums, next, kept, left);
-        sums.swap(kept);
-        pool_.give(std::move(kept));
-        pool_.give(std::move(left));
+        if (sum_smaller_side(table, next, buffers_.deeper)) return sums.swap(buffers_.deeper);
+        for (std::size_t i = 0; i < width_; ++i) sums[i] -= buffers_.deeper[i];
     }
 
     void keep(const std::vector<Candidate>& literals) {
-        const bool better = best_.empty() || literals.back().decrease > best_.back().decrease * (1.0 + kImprovement);
-        if (better) best_ = literals;
+        if (best_.empty() || literals.back().decrease > best_.back().decrease * (1.0 + kImprovement)) best_ = literals;
     }
 
     GrownRule result() const {
@@ -220,26 +186,26 @@ class RuleSearch {
     Rows& rows_;
     const std::vector<ColumnLayout>& layouts_;
     const GrowOptions& options_;
-    Pool& pool_;
-    int n_sums_;
-    std::size_t width_;
+    SearchSums& buffers_;
     RowTable& table_;  // the rows that are searched
-    Sums all_, spread_;
+    std::size_t n_sums_, width_;
+    Sums &all_ = buffers_.all, spread_;
     Criterion criterion_;
     std::vector<Candidate> best_;
 };
 
 }  // namespace
 
-RuleMask GrownRule::mask() const {
+RuleMask mask_of(const std::vector<Candidate>& literals) {
     RuleMask rule;
-    for (const Candidate& literal : literals) rule.push_back(mask_of(literal));
+    for (const Candidate& literal : literals)
+        rule.push_back(LiteralMask::from_members(literal.column, literal.members.data()));
     return rule;
 }
 
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
-                    const HistogramRequest& request, double total_curvature, Pool& pool) {
-    return RuleSearch(rows, layouts, options, request, total_curvature, pool).best();
+                    const HistogramRequest& request, double total_curvature, SearchSums& buffers) {
+    return RuleSearch(rows, layouts, options, request, total_curvature, buffers).best();
 }
 
 }  // namespace permissible::rules

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/large_pages.hpp"
 #include "rules/rows.hpp"
 #include "rules/search/search.hpp"
 
@@ -24,38 +25,28 @@ struct GrowOptions {
     double noise = 0.0;      // variance of the draws by which literals are compared (search.hpp)
 };
 
+RuleMask mask_of(const std::vector<Candidate>& literals);
+
 struct GrownRule {
     std::vector<Candidate> literals;  // empty: no column has a literal
     double decrease = 0.0;
     double weight_in = 0.0, weight_all = 0.0;        // G, real values on the searched rows
     double curvature_in = 0.0, curvature_all = 0.0;  // K
 
-    RuleMask mask() const;
     double edge() const { return std::fabs(2.0 * weight_in - weight_all); }
 };
 
-/// Buffers of histograms, kept between rounds: clearing and allocating them would cost as much as a small histogram.
-class Pool {
-  public:
-    using Sums = std::vector<int64_t>;
+using Sums = LargeVector<int64_t>;
 
-    Sums take(std::size_t width) {
-        if (kept_.empty()) return Sums(width);
-        Sums sums = std::move(kept_.back());
-        kept_.pop_back();
-        sums.resize(width);
-        return sums;
-    }
-    void give(Sums&& sums) { kept_.push_back(std::move(sums)); }
-
-  private:
-    std::vector<Sums> kept_;
+/// Buffers of a search, kept between rounds: clearing and allocating them would cost as much as a small histogram.
+struct SearchSums {
+    Sums all, kept, left, deeper;
 };
 
 /// A literal is added only if it gains more than this fraction; less is rounding.
 inline constexpr double kImprovement = 1e-9;
 
 GrownRule grow_rule(Rows& rows, const std::vector<ColumnLayout>& layouts, const GrowOptions& options,
-                    const HistogramRequest& request, double total_curvature, Pool& pool);
+                    const HistogramRequest& request, double total_curvature, SearchSums& buffers);
 
 }  // namespace permissible::rules

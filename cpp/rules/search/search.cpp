@@ -6,7 +6,9 @@
 #include <numeric>
 
 #include "common/codes.hpp"
+#include "common/lanes.hpp"
 #include "common/parallel.hpp"
+#include "histogram/packed_classes.hpp"
 
 namespace permissible::rules {
 
@@ -46,6 +48,16 @@ struct CutTable {
     }
 };
 
+/// The largest of some numbers, at least -1; those that are not numbers do not count.
+PERMISSIBLE_CLONES
+double largest(const double* values, int n) {
+    V4 most = all<V4>(-1.0);
+    int i = 0;
+    for (; i + 4 <= n; i += 4) most = larger(most, Lanes<V4>::load(values + i));
+    for (; i < n; ++i) most[0] = larger(most[0], values[i]);
+    return greatest(most);
+}
+
 /// Criterion::decrease over a table, the same operations in the same order.
 PERMISSIBLE_CLONES
 void cut_decreases(CutTable& cuts, int n, const Criterion& criterion) {
@@ -71,21 +83,25 @@ void cut_decreases(CutTable& cuts, int n, const Criterion& criterion) {
 
 class ColumnScan {
   public:
-    ColumnScan(const ColumnLayout& layout, int column, const int64_t* sums, const Criterion& criterion, bool oriented)
+    /// What is compared by at most `floor` is not looked for.
+    ColumnScan(const ColumnLayout& layout, int column, const int64_t* sums, std::size_t n_sums,
+               const Criterion& criterion, bool oriented, double floor)
         : layout_(layout),
           weight_(sums),
-          curvature_(criterion.two_values ? sums + 256 : nullptr),
+          curvature_(criterion.two_values && n_sums == 2 ? sums + 256 : nullptr),
+          shared_(criterion.two_values && n_sums == 1),
           criterion_(criterion),
           draws_(column_draws(criterion.seed, layout.key)),
           oriented_(oriented) {
         best_.column = column;
-        for (int code = 0; code < layout.n_bins; ++code) add(whole_, at(code));
-        if (layout.categorical && layout.n_bins <= kOtherCode) add(whole_, at(kOtherCode));
-        add(whole_, at(kMissingCode));
+        best_.score = floor;
     }
 
     Candidate run() {
         if (layout_.categorical) {
+            for (int code = 0; code < layout_.n_bins; ++code) add(whole_, at(code));
+            if (layout_.n_bins <= kOtherCode) add(whole_, at(kOtherCode));
+            add(whole_, at(kMissingCode));
             scan_categories();
         } else {
             scan_cuts();
@@ -99,7 +115,10 @@ class ColumnScan {
     }
 
   private:
-    Sums at(int code) const { return {weight_[code], curvature_ != nullptr ? curvature_[code] : 0}; }
+    Sums at(int code) const {
+        if (shared_) return {high_half(weight_[code]), low_half(weight_[code])};
+        return {weight_[code], curvature_ != nullptr ? curvature_[code] : 0};
+    }
     static void add(Sums& to, Sums term) {
         to.weight += term.weight;
         to.curvature += term.curvature;
@@ -121,6 +140,7 @@ class ColumnScan {
     }
 
     /// All cuts of an ordered column at once: sums first, then decreases in one vector loop, then the first best one.
+    /// No draw brings a cut further than the largest one: most columns end before there are any.
     void scan_cuts() {
         CutTable cuts;
         const int listed = list_below(cuts);
@@ -131,7 +151,11 @@ class ColumnScan {
         if (layout_.has_missing) cuts.add_variant(absent_variant, listed, 1.0, absent);
         if (layout_.has_missing && oriented_) cuts.add_variant(3, listed, -1.0, whole_);
         cut_decreases(cuts, variants * listed, criterion_);
-        if (criterion_.noise > 0.0) draw_cuts(cuts.decrease, cuts.code, listed, variants, criterion_.noise, draws_);
+        const double most = largest(cuts.decrease, variants * listed), noise = criterion_.noise,
+                     drawn = std::sqrt(12.0);
+        if (!((noise > 0.0 ? std::sqrt(2.0 * most / noise) + drawn * (1.0 + 1e-9) : most) > best_.score)) return;
+        if (noise > 0.0) draw_cuts(cuts.decrease, cuts.code, listed, variants, noise, draws_);
+        if (!(largest(cuts.decrease, variants * listed) > best_.score)) return;
         int found = -1;
         double best = best_.score;
         for (int cut = 0; cut < listed; ++cut) {
@@ -150,7 +174,7 @@ class ColumnScan {
     }
 
     /// Lists the sums below each cut. A bin without sums makes the same cut as the one before it, which wins the tie.
-    int list_below(CutTable& cuts) const {
+    int list_below(CutTable& cuts) {
         int listed = 0;
         Sums below;
         const bool may_start_empty = !criterion_.two_values || layout_.has_missing;
@@ -163,6 +187,9 @@ class ColumnScan {
             listed += static_cast<int>((here.weight | here.curvature) != 0) |
                       (static_cast<int>(code == 0) & static_cast<int>(may_start_empty));
         }
+        whole_ = below;
+        if (layout_.n_bins > 0) add(whole_, at(layout_.n_bins - 1));
+        add(whole_, at(kMissingCode));
         return listed;
     }
 
@@ -221,6 +248,7 @@ class ColumnScan {
     const ColumnLayout& layout_;
     const int64_t* weight_;
     const int64_t* curvature_;
+    bool shared_;  // both sums in one word
     const Criterion& criterion_;
     uint64_t draws_;
     bool oriented_;
@@ -249,13 +277,24 @@ void Candidate::fill_members() {
 }
 
 std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, const int64_t* sums, std::size_t n_sums,
-                                     const Criterion& criterion, bool oriented, const std::vector<int>& used) {
-    std::vector<Candidate> found(layouts.size());
-    const std::size_t width = 256 * n_sums;
+                                     const Criterion& criterion, bool oriented, const std::vector<int>& used,
+                                     int wanted) {
+    std::vector<Candidate> found;
+    double floor = Candidate{}.score;
     for (std::size_t column = 0; column < layouts.size(); ++column) {
         if (std::find(used.begin(), used.end(), static_cast<int>(column)) != used.end()) continue;
-        const int64_t* own = sums + column * width;
-        found[column] = ColumnScan(layouts[column], static_cast<int>(column), own, criterion, oriented).run();
+        const int64_t* own = sums + column * 256 * n_sums;
+        const Candidate best =
+            ColumnScan(layouts[column], static_cast<int>(column), own, n_sums, criterion, oriented, floor).run();
+        if (best.decrease < 0.0) continue;
+        const auto behind = [&](const Candidate& other) { return wanted > 0 && other.score < best.score; };
+        found.insert(std::find_if(found.begin(), found.end(), behind), best);
+        for (std::size_t i = 0, started = 0; wanted > 0 && i < found.size(); ++i) {
+            started += i == 0 || !same_sums(found[i - 1], found[i]);
+            if (started < static_cast<std::size_t>(wanted)) continue;
+            floor = found[i].score;
+            found.resize(i + 1);
+        }
     }
     return found;
 }

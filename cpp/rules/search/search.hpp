@@ -79,10 +79,18 @@ struct Candidate {
     void fill_members();
 };
 
-/// The best candidate of each column; `sums` is (columns, n_sums, 256) over the rows that the rule so far covers. At
+/// Whether literals are those of a column and its copy.
+inline bool same_sums(const Candidate& a, const Candidate& b) {
+    return a.weight_in == b.weight_in && a.curvature_in == b.curvature_in;
+}
+
+/// The best candidate of each column that has one; `sums` is (columns, n_sums, 256) over the rows that the rule so far
+/// covers: weights, then curvatures unless the criterion has one value; or words with both (histogram/packed.hpp). At
 /// the first literal (`oriented` false) a literal and its negation tie, and only the first of the two is listed.
-/// Columns in `used` are skipped. A criterion of one value needs the weights alone, which come before the curvatures.
+/// Columns in `used` are skipped. So many as are `wanted` come sorted, a copy of one after it, which does not count; 0:
+/// all.
 std::vector<Candidate> best_literals(const std::vector<ColumnLayout>& layouts, const int64_t* sums, std::size_t n_sums,
-                                     const Criterion& criterion, bool oriented, const std::vector<int>& used);
+                                     const Criterion& criterion, bool oriented, const std::vector<int>& used,
+                                     int wanted = 0);
 
 }  // namespace permissible::rules
