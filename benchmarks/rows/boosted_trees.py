@@ -214,7 +214,7 @@ def two_threads(name: str) -> Mapping[str, Work]:
         "LightGBM": lambda: LGBMClassifier(n_jobs=2, verbose=-1).fit(data.train, data.labels),
         "LightGBM, one thread": light(data),
     }
-    return {contender: judged(data, fit) for contender, fit in fits.items()}
+    return {contender: judged(data, fit, time.perf_counter) for contender, fit in fits.items()}
 
 
 def memory() -> Mapping[str, Work]:
