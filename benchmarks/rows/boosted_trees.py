@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fresh import peak_memory
+from benchmarks.fresh import longest_path, peak_memory
 from benchmarks.row import Row, Work
 from benchmarks.rows.equal_loss import Split, judged, light, ours, split_of, test_loss
 
@@ -15,6 +15,7 @@ STOPPED, STOPPED_LARGE = ("adult", "letter", "higgs-11k", "pendigits"), ("covert
 MODES, MODES_LARGE = ("adult", "higgs-11k"), ("covertype", "1e5x28")
 LOSSES = {"logcosh": 1.5, "power": 1.5, "matsushita": 1.5, "own phi": 5.0}
 PATIENCE, HELD_OUT = 30, 5
+TURNS = 2  # fits of each contender and number of threads
 
 
 def rows(full: bool) -> Iterator[Row]:
@@ -63,6 +64,15 @@ def large_rows() -> Iterator[Row]:
         quality="test log-loss",
         threads=2,
         repeats=1,
+    )
+    yield Row(
+        name="100 boosted trees of 31 leaves, the busiest of two threads beside one thread, 1e6x28",
+        prepare=second_thread,
+        at_least={"LightGBM": 1.0},
+        quality="training error",
+        unit="of the time of one thread",
+        repeats=1,
+        note=f"processor time of the thread that took most, the least of {TURNS} fits, over that of one thread; with binning",
     )
     yield Row(
         name="peak memory of 100 boosted trees above the data, 1e6x28",
@@ -217,22 +227,37 @@ def two_threads(name: str) -> Mapping[str, Work]:
     return {contender: judged(data, fit, time.perf_counter) for contender, fit in fits.items()}
 
 
-def memory() -> Mapping[str, Work]:
-    """Peak memory of a fit in a fresh process."""
-    data = split_of("1e6x28")
-    scripts = {
-        "permissible": (
-            "import permissible as pm",
-            "m = pm.ULSClassifier.trees(100, 31, 0.1, max_features=1.0, early_stopping=False, n_jobs=1)",
-        ),
-        "LightGBM": ("from lightgbm import LGBMClassifier", "m = LGBMClassifier(n_jobs=1, verbose=-1)"),
-    }
+SCRIPTS = {
+    "permissible": (
+        "import permissible as pm",
+        "m = pm.ULSClassifier.trees(100, 31, 0.1, max_features=1.0, early_stopping=False, n_jobs={threads})",
+    ),
+    "LightGBM": ("from lightgbm import LGBMClassifier", "m = LGBMClassifier(n_jobs={threads}, verbose=-1)"),
+}
+
+
+def _fresh(measured: Callable[..., tuple[float, float]], contender: str, threads: int) -> tuple[float, float]:
+    """A fit in a fresh process, after one of a few rows."""
+    data, (imports, made) = split_of("1e6x28"), SCRIPTS[contender]
+    made = made.format(threads=threads)
     fit = "; m.fit(X, y); quality = 1 - m.score(X[:1000], y[:1000])"
+    return measured(data.train, data.labels, imports, f"{made}; m.fit(X[:500], y[:500])", made + fit)
 
-    def work(imports: str, made: str) -> Any:
-        return lambda: peak_memory(data.train, data.labels, imports, f"{made}; m.fit(X[:500], y[:500])", made + fit)
 
-    return {contender: work(*script) for contender, script in scripts.items()}
+def memory() -> Mapping[str, Work]:
+    """Peak memory of a fit."""
+    return {contender: functools.partial(_fresh, peak_memory, contender, 1) for contender in SCRIPTS}
+
+
+def second_thread() -> Mapping[str, Work]:
+    """What of a fit's time with one thread is left to the busier of two."""
+
+    def work(contender: str) -> tuple[float, float]:
+        runs = [(_fresh(longest_path, contender, 1), _fresh(longest_path, contender, 2)) for _ in range(TURNS)]
+        one, two = (min(run[k][0] for run in runs) for k in range(2))
+        return two / one, runs[-1][1][1]
+
+    return {contender: functools.partial(work, contender) for contender in SCRIPTS}
 
 
 def _two_hundred() -> Split:
