@@ -23,9 +23,13 @@ from benchmarks.rows.equal_loss import Split, encoded, light, log_loss, ours, so
 FASTEST = {"adult": 4.0, "higgs-11k": 4.0, "1e5x28": 4.0}
 BEST = {"adult": 3.5, "higgs-11k": 3.5, "1e5x28": 3.5}
 LARGE = {"fastest": {"covertype": 4.0, "1e6x28": 4.0}, "best": {"covertype": 3.5, "1e6x28": 8.0}}
-RATES, LEAVES, MOST = (0.05, 0.1, 0.2), (31, 63), {"1e6x28": 200, "covertype": 500}
+LEAVES, MOST = (31, 63), {"1e6x28": 200, "covertype": 500}
+RATES = {
+    "1e6x28": (0.1, 0.2),
+    "covertype": (0.1, 0.2, 0.3),
+}  # .05, .1 and .2 on smaller tables; slower ones need more trees
 COLUMNS = {"adult": (1.0, 0.5), "higgs-11k": (1.0, 0.5)}  # on large tables half of them was worse for both
-SEARCHED = ((8_192.0, 0.1), (32_768.0, 0.1), (16_384.0, 0.3), (1e18, 1.0))  # rows, and this share of all
+SEARCHED = ((8_192.0, 0.1), (32_768.0, 0.1), (16_384.0, 0.3))  # rows, and this share of all; all of a small table too
 SMALL_SAMPLE = 0.4  # those rows are at most this share of all
 SPLITS = {"adult": 3, "higgs-11k": 6}
 STAGES = 50  # of LightGBM's trees whose leaves are looked up at a time
@@ -88,9 +92,8 @@ def splits_of(name: str) -> tuple[Split, ...]:
 def grid(name: str, contender: str) -> list[Tried]:
     """All settings of one side, fitted on every split."""
     splits, most = splits_of(name), MOST.get(name, 400)
-    rates = (*RATES, 0.3) if name == "covertype" else RATES
     fits = _ours if contender == "permissible" else _theirs
-    found = [_tried(fit, splits, most) for fit in fits(rates, COLUMNS.get(name, (1.0,)))]
+    found = [_tried(fit, splits, most) for fit in fits(name)]
     return [tried for tried in found if tried is not None]
 
 
@@ -130,19 +133,24 @@ def _fastest(splits: tuple[Split, ...], grid: list[Tried], target: float) -> Wor
     return work
 
 
-def _ours(rates: tuple[float, ...], columns: tuple[float, ...]) -> Iterator[Fit]:
+def _common(name: str) -> Iterator[tuple[float, int, float]]:
+    """Rate, leaves and share of the columns of each setting."""
+    return itertools.product(RATES.get(name, (0.05, 0.1, 0.2)), LEAVES, COLUMNS.get(name, (1.0,)))
+
+
+def _ours(name: str) -> Iterator[Fit]:
     from permissible.learners.trees.boosted_options import BoostedOptions
 
     def losses(data: Split, fitted: Any) -> npt.NDArray[np.float64]:
         stages = fitted[0].staged_scores(encoded(data, fitted[1]))
         return np.array([log_loss(data.truth, softmax(scores)) for scores in stages])
 
-    for rate, leaves, share, searched in itertools.product(rates, LEAVES, columns, SEARCHED):
-        sample = {"search_rows": searched[0], "search_fraction": searched[1]}
-        small = 1.0 if searched[1] == 1.0 else SMALL_SAMPLE
-        options = BoostedOptions(
-            learning_rate=rate, max_leaf_nodes=leaves, column_fraction=share, small_fraction=small, **sample
-        )
+    samples = [
+        {"search_rows": few, "search_fraction": share, "small_fraction": SMALL_SAMPLE} for few, share in SEARCHED
+    ]
+    everything = [] if name in LARGE["fastest"] else [{"search_rows": 1e18}]
+    for (rate, leaves, share), sample in itertools.product(_common(name), samples + everything):
+        options = BoostedOptions(learning_rate=rate, max_leaf_nodes=leaves, column_fraction=share, **sample)
 
         def with_trees(data: Split, n_trees: int, options: BoostedOptions = options) -> Callable[[], Any]:
             return ours(data, replace(options, n_trees=n_trees))
@@ -150,8 +158,8 @@ def _ours(rates: tuple[float, ...], columns: tuple[float, ...]) -> Iterator[Fit]
         yield Fit(with_trees, losses)
 
 
-def _theirs(rates: tuple[float, ...], columns: tuple[float, ...]) -> Iterator[Fit]:
-    for rate, leaves, share, quantised in itertools.product(rates, LEAVES, columns, (False, True)):
+def _theirs(name: str) -> Iterator[Fit]:
+    for (rate, leaves, share), quantised in itertools.product(_common(name), (False, True)):
         more = {"num_leaves": leaves, "colsample_bytree": share, "use_quantized_grad": quantised}
 
         def with_trees(data: Split, n_trees: int, rate: float = rate, more: dict[str, Any] = more) -> Callable[[], Any]:
