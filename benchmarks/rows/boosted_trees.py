@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fresh import peak_memory
+from benchmarks.fresh import longest_path, peak_memory
 from benchmarks.row import Row, Work
 from benchmarks.rows.equal_loss import Split, judged, light, ours, split_of, test_loss
 
@@ -15,6 +15,7 @@ STOPPED, STOPPED_LARGE = ("adult", "letter", "higgs-11k", "pendigits"), ("covert
 MODES, MODES_LARGE = ("adult", "higgs-11k"), ("covertype", "1e5x28")
 LOSSES = {"logcosh": 1.5, "power": 1.5, "matsushita": 1.5, "own phi": 5.0}
 PATIENCE, HELD_OUT = 30, 5
+TURNS = 3  # fits of each contender and number of threads
 
 
 def rows(full: bool) -> Iterator[Row]:
@@ -43,13 +44,14 @@ def rows(full: bool) -> Iterator[Row]:
         quality="training error",
         repeats=5,
     )
-    yield Row(
-        name="100 boosted trees, losses beside the logistic, adult",
-        prepare=functools.partial(losses_beside_logistic, "adult"),
-        at_least={},
-        at_most=LOSSES,
-        quality="training error",
-    )
+    for name in ("adult", *(("covertype",) if full else ())):
+        yield Row(
+            name=f"100 boosted trees, losses beside the logistic, {name}",
+            prepare=functools.partial(losses_beside_logistic, name),
+            at_least={},
+            at_most=LOSSES,
+            quality="training error",
+        )
     if full:
         yield from large_rows()
 
@@ -63,6 +65,15 @@ def large_rows() -> Iterator[Row]:
         quality="test log-loss",
         threads=2,
         repeats=1,
+    )
+    yield Row(
+        name="100 boosted trees of 31 leaves, the busiest of two threads beside one thread, 1e6x28",
+        prepare=second_thread,
+        at_least={"LightGBM": 1.0},
+        quality="training error",
+        unit="of the time of one thread",
+        repeats=1,
+        note=f"processor time of the thread that took most, the least of {TURNS} fits, over that of one thread; with binning",
     )
     yield Row(
         name="peak memory of 100 boosted trees above the data, 1e6x28",
@@ -195,7 +206,13 @@ def losses_beside_logistic(name: str) -> Mapping[str, Work]:
 
     def fit(loss: Any) -> Work:
         model = pm.ULSClassifier.trees(100, 31, 0.1, max_features=1.0, early_stopping=False, n_jobs=1)
-        return lambda: 1 - model.set_params(loss=loss).fit(data.train, data.labels).score(data.train, data.labels)
+
+        def work() -> Any:
+            start = time.process_time()
+            fitted = model.set_params(loss=loss).fit(data.train, data.labels)
+            return time.process_time() - start, 1 - fitted.score(data.train, data.labels)
+
+        return work
 
     return {"permissible": fit("logistic"), **{name: fit(own if name == "own phi" else name) for name in LOSSES}}
 
@@ -214,25 +231,40 @@ def two_threads(name: str) -> Mapping[str, Work]:
         "LightGBM": lambda: LGBMClassifier(n_jobs=2, verbose=-1).fit(data.train, data.labels),
         "LightGBM, one thread": light(data),
     }
-    return {contender: judged(data, fit) for contender, fit in fits.items()}
+    return {contender: judged(data, fit, time.perf_counter) for contender, fit in fits.items()}
+
+
+SCRIPTS = {
+    "permissible": (
+        "import permissible as pm",
+        "m = pm.ULSClassifier.trees(100, 31, 0.1, max_features=1.0, early_stopping=False, n_jobs={threads})",
+    ),
+    "LightGBM": ("from lightgbm import LGBMClassifier", "m = LGBMClassifier(n_jobs={threads}, verbose=-1)"),
+}
+
+
+def _fresh(measured: Callable[..., tuple[float, float]], contender: str, threads: int) -> tuple[float, float]:
+    """A fit in a fresh process, after one of a few rows."""
+    data, (imports, made) = split_of("1e6x28"), SCRIPTS[contender]
+    made = made.format(threads=threads)
+    fit = "; m.fit(X, y); quality = 1 - m.score(X[:1000], y[:1000])"
+    return measured(data.train, data.labels, imports, f"{made}; m.fit(X[:500], y[:500])", made + fit)
 
 
 def memory() -> Mapping[str, Work]:
-    """Peak memory of a fit in a fresh process."""
-    data = split_of("1e6x28")
-    scripts = {
-        "permissible": (
-            "import permissible as pm",
-            "m = pm.ULSClassifier.trees(100, 31, 0.1, max_features=1.0, early_stopping=False, n_jobs=1)",
-        ),
-        "LightGBM": ("from lightgbm import LGBMClassifier", "m = LGBMClassifier(n_jobs=1, verbose=-1)"),
-    }
-    fit = "; m.fit(X, y); quality = 1 - m.score(X[:1000], y[:1000])"
+    """Peak memory of a fit."""
+    return {contender: functools.partial(_fresh, peak_memory, contender, 1) for contender in SCRIPTS}
 
-    def work(imports: str, made: str) -> Any:
-        return lambda: peak_memory(data.train, data.labels, imports, f"{made}; m.fit(X[:500], y[:500])", made + fit)
 
-    return {contender: work(*script) for contender, script in scripts.items()}
+def second_thread() -> Mapping[str, Work]:
+    """What of a fit's time with one thread is left to the busier of two."""
+
+    def work(contender: str) -> tuple[float, float]:
+        runs = [(_fresh(longest_path, contender, 1), _fresh(longest_path, contender, 2)) for _ in range(TURNS)]
+        one, two = (min(run[k][0] for run in runs) for k in range(2))
+        return two / one, runs[-1][1][1]
+
+    return {contender: functools.partial(work, contender) for contender in SCRIPTS}
 
 
 def _two_hundred() -> Split:

@@ -49,7 +49,7 @@ nb::tuple survey_columns(const nb::list& columns, int n_threads) {
     return nb::make_tuple(to_numpy(std::move(missing), {views.size()}), to_numpy(std::move(infinite), {views.size()}));
 }
 
-nb::list distinct_values(const nb::list& columns, std::optional<In1<int64_t>> rows, size_t limit) {
+nb::list distinct_values(const nb::list& columns, std::optional<In1<int64_t>> rows, size_t limit, int n_threads) {
     const ColumnArrays arrays(columns);
     const auto& views = arrays.views;
     arrays.require_numbers("distinct values are of numeric columns");
@@ -59,7 +59,7 @@ nb::list distinct_values(const nb::list& columns, std::optional<In1<int64_t>> ro
     std::vector<Distinct> found;
     {
         nb::gil_scoped_release release;
-        found = collect_distinct(views, rows ? rows->data() : nullptr, count, limit);
+        found = collect_distinct(views, rows ? rows->data() : nullptr, count, limit, n_threads);
     }
     nb::list result;
     for (const Distinct& one : found) result.append(nb::make_tuple(array_of(one.values), one.complete));
@@ -162,7 +162,8 @@ void encode_columns(const nb::list& columns, In1<double> thresholds, In1<int64_t
 
 void bind_binning(nb::module_& area) {
     area.def("survey", &survey_columns, "columns"_a, "n_threads"_a);
-    area.def("distinct_values", &distinct_values, "columns"_a, "rows"_a.noconvert().none(), "limit"_a);
+    area.def("distinct_values", &distinct_values, "columns"_a, "rows"_a.noconvert().none(), "limit"_a,
+             "n_threads"_a = 1);
     area.def("row_hashes", &row_hashes, "columns"_a, "column_hashes"_a.noconvert(), "category_hashes"_a.noconvert(),
              "offsets"_a.noconvert(), "seed"_a, "n_rows"_a, "n_threads"_a);
     area.def("find_edges", &find_column_edges, "columns"_a, "rows"_a.noconvert().none(), "weights"_a.noconvert().none(),

@@ -141,6 +141,11 @@ class FewValues {
         }
     }
 
+    void merge(const FewValues& other) {
+        add(other.places_.data(), kPlaces);
+        count_ = std::max(count_, other.count_);
+    }
+
     std::vector<double> sorted() const {
         std::vector<double> values;
         for (const double x : places_)
@@ -157,25 +162,30 @@ class FewValues {
 };
 
 void load_rows(const ColumnView& column, const int64_t* rows, size_t first, size_t n, double* value) {
-    for (size_t i = 0; i < n; ++i) {
-        const size_t row = rows ? static_cast<size_t>(rows[first + i]) : first + i;
-        value[i] = column.number(row);
-    }
+    for (size_t i = first; i < first + n; ++i) *value++ = column.number(rows ? static_cast<size_t>(rows[i]) : i);
 }
 
 }  // namespace
 
 std::vector<Distinct> collect_distinct(const std::vector<ColumnView>& columns, const int64_t* rows, size_t n_rows,
-                                       size_t limit) {
+                                       size_t limit, int n_threads) {
     std::vector<FewValues> found(columns.size(), FewValues(limit));
-    double value[kChunk];
-    for (size_t first = 0; first < n_rows; first += kChunk) {
-        const size_t n = std::min(kChunk, n_rows - first);
-        for (size_t j = 0; j < columns.size(); ++j) {
-            if (!found[j].complete()) continue;
-            load_rows(columns[j], rows, first, n, value);
-            found[j].add(value, n);
+    [[maybe_unused]] const int threads = resolve_threads(n_threads, n_rows * columns.size());
+#pragma omp parallel num_threads(threads)
+    {
+        std::vector<FewValues> mine(columns.size(), FewValues(limit));
+        double value[kChunk];
+#pragma omp for schedule(static)
+        for (size_t first = 0; first < n_rows; first += kChunk) {
+            const size_t n = std::min(kChunk, n_rows - first);
+            for (size_t j = 0; j < columns.size(); ++j) {
+                if (!mine[j].complete()) continue;
+                load_rows(columns[j], rows, first, n, value);
+                mine[j].add(value, n);
+            }
         }
+#pragma omp critical
+        for (size_t j = 0; j < columns.size(); ++j) found[j].merge(mine[j]);
     }
     std::vector<Distinct> result;
     for (const FewValues& few : found) result.push_back({few.sorted(), few.complete()});

@@ -24,7 +24,7 @@ struct Distinct {
 
 /// The distinct values of each column over the given rows (nullptr: all), up to a limit of at most 255.
 std::vector<Distinct> collect_distinct(const std::vector<ColumnView>& columns, const int64_t* rows, size_t n_rows,
-                                       size_t limit);
+                                       size_t limit, int n_threads);
 
 /// A hash of each row's content and the seed: the same for equal rows. A value is hashed with its column's
 /// `column_hash`, so the order of the columns does not matter, but the column of a value does. Categories hash by

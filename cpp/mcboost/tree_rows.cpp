@@ -157,7 +157,7 @@ void TreeRows::sum(const std::vector<boosted::Split>& splits, uint8_t wanted, co
     const std::size_t count = boosted::find_bytes(leaf.data(), 0, codes.rows(), wanted, list.data());
     std::fill_n(cells, layout_.size() + 1, 0);
     for (std::size_t block = 0; block < codes.n_blocks(); ++block)
-        boosted::sum_block(codes, block, {list.data(), packed_.data(), count}, columns_, used.data(), layout_, cells);
+        boosted::sum_block(codes, block, {{list.data(), packed_.data(), count}}, columns_, used.data(), layout_, cells);
     for (std::size_t i = 0; i < count; ++i) cells[layout_.size()] += packed_[list[i]];
 }
 

@@ -172,6 +172,17 @@ def test_distinct_values_of_a_whole_table_of_255():
     assert not kernels.distinct_values([column], None, 254)[0][1]
 
 
+def test_distinct_values_counted_by_threads_are_those_of_one():
+    random = np.random.default_rng(0)
+    columns = [
+        np.sort(random.integers(0, most, 300_000)).astype(float) for most in (200, 255, 256)
+    ]  # each thread sees a part
+    whole, shared = (kernels.distinct_values(columns, None, 255, threads) for threads in (1, 2))
+    assert [complete for _, complete in shared] == [complete for _, complete in whole] == [True, True, False]
+    for k in (0, 1):
+        np.testing.assert_array_equal(shared[k][0], whole[k][0])
+
+
 def test_the_number_of_threads_changes_nothing():
     X = np.random.default_rng(0).normal(size=(30_000, 9))
     one, two = (kernels.find_edges([*X.T], None, None, 1, 255, n) for n in (1, 2))

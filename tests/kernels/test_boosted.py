@@ -140,6 +140,21 @@ def test_threads_do_not_change_a_bit(loss, n_classes, sampled):
     assert (fits[0].searched < len(codes)).all() == sampled
 
 
+@pytest.mark.parametrize(
+    "limits", [{"max_leaf_nodes": 3}, {"max_leaf_nodes": 4}, {"max_leaf_nodes": 250}, {"max_depth": 4}]
+)
+@pytest.mark.parametrize("monotone", [False, True])
+def test_leaves_divided_ahead_of_their_turn_change_nothing(limits, monotone):
+    codes, target = made(60_000, 9)
+    categorical = None if monotone else np.arange(9) == 1
+    layout = layout_of(codes, categorical, np.arange(9) % 3 - 1 if monotone else None)
+    fits = []
+    for threads in (1, 2):
+        fit = options(2, {"threads": threads, **limits}, threads=threads)
+        fits.append(fitted(codes, target, fit, layout=layout, threads=threads))
+    assert same(*fits)
+
+
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("rate", [0.1, 1.0])
 @pytest.mark.parametrize("loss", LOSSES)

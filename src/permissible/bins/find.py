@@ -85,7 +85,8 @@ def _numeric_bins(
     edges = kernels.find_edges(columns, sampled, weight, unit, max_bins, n_threads)
     few = [k for k, (_, _, exact) in enumerate(edges) if exact]
     # Where the sample shows few distinct values, those of all rows count, so that rare values are not lost.
-    complete = dict(zip(few, kernels.distinct_values([columns[k] for k in few], rows, max_bins), strict=True))
+    counted = kernels.distinct_values([columns[k] for k in few], rows, max_bins, n_threads)
+    complete = dict(zip(few, counted, strict=True))
     found = []
     for k, (thresholds, _, _) in enumerate(edges):
         values, fits = complete.get(k, (NO_THRESHOLDS, False))

@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 namespace permissible::boosted {
 
 namespace {
 
-constexpr std::size_t kParallelCells = 500000;  // a second thread pays from so many additions on
+constexpr std::size_t kParallelCells = 500000;  // of all rows that are searched, from which a second thread pays
+constexpr int kAhead = 8;                       // leaves divided before their turn that may turn out to be in vain
 
 }  // namespace
 
@@ -22,8 +24,7 @@ Grower::Grower(std::vector<Column> columns, TreeOptions options)
         if (column.origin < 0) column.origin = static_cast<int>(j);
         given_ += std::max<std::size_t>(column.members.size(), 1);
     }
-    found_[0].resize(columns_.size());
-    found_[1].resize(columns_.size());
+    for (std::vector<Candidate>& found : found_) found.resize(columns_.size());
 }
 
 double Grower::side_worth(Sums sums) const {
@@ -44,14 +45,18 @@ void Grower::begin(const SearchRows& rows) {
     leaves_.clear();
     leaves_.resize(1);
     leaves_.reserve(options_.max_leaf_nodes);
+    halves_.clear();
+    halves_.reserve(options_.max_leaf_nodes + kAhead);
+    marks_ = 1;
     leaves_[0].low = -std::numeric_limits<double>::infinity();
     leaves_[0].high = std::numeric_limits<double>::infinity();
     leaves_[0].groups.assign(options_.interactions.size(), 1);
     const std::size_t n = rows.codes ? rows.codes->rows() : 0;
     leaf_.assign(n, 0);
-    const std::size_t needed = layout_.size() * options_.max_leaf_nodes;
+    const int threads = threads_for(rows), ahead = threads > 1 ? kAhead : 0;
+    const std::size_t needed = layout_.size() * std::min(options_.max_leaf_nodes + ahead, kMostLeaves);
     if (histograms_.size() < needed) histograms_.resize(needed);
-    list_.resize(n + 8);
+    for (int k = 0; k < (threads > 1 ? 2 : 1); ++k) numbers_[k].resize(n + 8 * threads);
     asked_.resize(rows.codes ? 0 : cells());
 }
 
@@ -60,9 +65,7 @@ int64_t Grower::total_of(const SearchRows& rows) {
         rows.sum({}, 0, asked_.data());
         return asked_.back();
     }
-    int64_t total = 0;
-    for (std::size_t i = 0; i < rows.codes->rows(); ++i) total += rows.packed[i];
-    return total;
+    return std::accumulate(rows.packed, rows.packed + rows.codes->rows(), int64_t{0});
 }
 
 void Grower::sum_root(const SearchRows& rows) {
@@ -72,7 +75,10 @@ void Grower::sum_root(const SearchRows& rows) {
     const double needed = std::ceil(options_.min_samples_leaf * rows.share * per_row);
     if (options_.min_samples_leaf > 1.0)
         least_curvature_ = std::max(least_curvature_, static_cast<int32_t>(std::min(needed, 2147483647.0)));
-    search(rows, {nullptr, rows.packed, rows.codes ? rows.codes->rows() : 0}, leaves_[0], nullptr);
+    Halves root;
+    root.left = leaves_[0], root.right.closed = root.alone = true;
+    search(rows, {&root});
+    leaves_[0] = root.left;
 }
 
 ScanLimits Grower::limits_of(const Leaf& leaf) const {
@@ -97,37 +103,70 @@ bool Grower::allowed(const Leaf& leaf, std::size_t column) const {
     return false;
 }
 
-void Grower::search(const SearchRows& rows, const RowList& list, Leaf& a, Leaf* b) {
-    const ScanLimits limits[2] = {limits_of(a), b ? limits_of(*b) : ScanLimits{}};
-    const bool scan[2] = {splittable(a), b && splittable(*b)};
-    Leaf* const leaf[2] = {&a, b};
-    if (!rows.codes) std::copy(asked_.begin(), asked_.end() - 1, cells(a.slot));
-    const auto work = [&](std::size_t block) {
-        if (rows.codes) sum_block(*rows.codes, block, list, columns_, used_.data(), layout_, cells(a.slot));
-        for (std::size_t j = 8 * block; j < std::min(columns_.size(), 8 * block + 8); ++j) {
-            if (!used_[j]) continue;
-            const std::size_t at = layout_.begin(j);
-            const int width = layout_.width(j);
-            if (b) subtract(cells(b->slot) + at, cells(a.slot) + at, static_cast<std::size_t>(width));
-            for (int side = 0; side < 2; ++side) {
-                found_[side][j].worth = 0.0f;
-                if (scan[side] && allowed(*leaf[side], j))
-                    found_[side][j] =
-                        scan_column(columns_[j], cells(leaf[side]->slot) + at, width, leaf[side]->sums, limits[side]);
-            }
+int Grower::threads_for(const SearchRows& rows) const {
+    const bool many = rows.codes && rows.codes->rows() * columns_.size() >= kParallelCells;
+    return many && options_.threads > 1 ? allowed_threads(options_.threads) : 1;
+}
+
+void Grower::divide_piece(const SearchRows& rows, const std::vector<Halves*>& all, std::size_t piece,
+                          std::size_t pieces) {
+    const std::size_t n = rows.codes->rows(), chunks = (n + kChunk - 1) / kChunk;
+    const std::size_t begin = chunks * piece / pieces * kChunk, end = chunks * (piece + 1) / pieces * kChunk;
+    ChunkView view(*rows.codes);
+    for (std::size_t k = 0; k < all.size(); ++k)
+        lists_[k][piece] = {numbers_[k].data() + begin + 8 * piece, rows.packed, 0};
+    for (std::size_t first = begin; first < std::min(n, end); first += kChunk) {
+        const std::size_t last = std::min(n, first + kChunk);
+        view.move(first, last);
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            const Split& split = all[k]->split;
+            uint32_t* to = numbers_[k].data() + begin + 8 * piece + lists_[k][piece].count;
+            divide(split, all[k]->right.mark, view.column(split.column), leaf_.data() + first, 0, last - first);
+            lists_[k][piece].count += find_bytes(leaf_.data(), first, last, all[k]->summed().mark, to);
         }
-    };
-    const auto blocks = static_cast<std::ptrdiff_t>((columns_.size() + 7) / 8);
-    const bool parallel = options_.threads > 1 && blocks > 1 && list.count * columns_.size() >= kParallelCells;
-    const int threads = parallel ? allowed_threads(options_.threads) : 1;
-    if (threads == 1) {
-        for (std::ptrdiff_t block = 0; block < blocks; ++block) work(static_cast<std::size_t>(block));
-    } else {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-        for (std::ptrdiff_t block = 0; block < blocks; ++block) work(static_cast<std::size_t>(block));
     }
-    choose(a, found_[0]);
-    if (b) choose(*b, found_[1]);
+}
+
+void Grower::search_block(const SearchRows& rows, const Halves& halves, std::size_t k, std::size_t block) {
+    int64_t *summed = cells(halves.summed().slot), *rest = cells(halves.rest().slot);
+    const Leaf* const half[2] = {&halves.left, &halves.right};
+    const ScanLimits limits[2] = {limits_of(halves.left), limits_of(halves.right)};
+    if (rows.codes) sum_block(*rows.codes, block, lists_[k], columns_, used_.data(), layout_, summed);
+    for (std::size_t j = 8 * block; j < std::min(columns_.size(), 8 * block + 8); ++j) {
+        if (!used_[j]) continue;
+        const std::size_t at = layout_.begin(j);
+        const int width = layout_.width(j);
+        if (!halves.alone) subtract(rest + at, summed + at, static_cast<std::size_t>(width));
+        for (std::size_t side = 0; side < 2; ++side) {
+            Candidate& found = found_[2 * k + side][j];
+            const Leaf& leaf = *half[side];
+            found.worth = 0.0f;
+            if (splittable(leaf) && allowed(leaf, j))
+                found = scan_column(columns_[j], cells(leaf.slot) + at, width, leaf.sums, limits[side]);
+        }
+    }
+}
+
+void Grower::search(const SearchRows& rows, const std::vector<Halves*>& all) {
+    const std::size_t blocks = (columns_.size() + 7) / 8;
+    const int threads = threads_for(rows);
+    const bool divided = rows.codes && !all[0]->alone;
+    for (std::size_t k = 0; k < all.size(); ++k)
+        lists_[k].assign(divided ? threads : 1, {nullptr, rows.packed, rows.codes ? rows.codes->rows() : 0});
+    if (!rows.codes) std::copy(asked_.begin(), asked_.end() - 1, cells(all[0]->summed().slot));
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(static, 1)
+        for (int piece = 0; piece < threads; ++piece)
+            if (divided) divide_piece(rows, all, static_cast<std::size_t>(piece), static_cast<std::size_t>(threads));
+#pragma omp for schedule(dynamic, 1) nowait
+        for (std::size_t k = 0; k < blocks * all.size(); ++k)
+            search_block(rows, *all[k / blocks], k / blocks, k % blocks);
+    }
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        choose(all[k]->left, found_[2 * k]);
+        choose(all[k]->right, found_[2 * k + 1]);
+    }
 }
 
 /// The best of the columns; ties to the first that was given. The gain is computed again in double precision.
@@ -182,42 +221,48 @@ void Grower::close_outside(const Leaf& parent, Leaf& left, Leaf& right) const {
     other.closed = true;
 }
 
-RowList Grower::list_of(const SearchRows& rows, const Split& split, uint8_t made, uint8_t wanted) {
-    ChunkView view(*rows.codes);
-    const std::size_t n = rows.codes->rows();
-    std::size_t count = 0;
-    for (std::size_t first = 0; first < n; first += kChunk) {
-        const std::size_t last = std::min(n, first + kChunk);
-        view.move(first, last);
-        divide(split, made, view.column(split.column), leaf_.data() + first, 0, last - first);
-        count += find_bytes(leaf_.data(), first, last, wanted, list_.data() + count);
+void Grower::halve(std::size_t at, std::vector<Halves*>& all) {
+    Leaf& parent = leaves_[at];
+    const Sums left = parent.best.left, right{parent.sums.packed - left.packed};
+    Halves halves{child_of(parent, left, true), child_of(parent, right, false), parent.best.split};
+    if (options_.rule) close_outside(parent, halves.left, halves.right);
+    halves.split.parent = halves.left.mark = parent.mark;
+    halves.right.mark = static_cast<uint8_t>(marks_++);
+    halves.left_summed = left.curvature() <= right.curvature();
+    halves.left.slot = halves.left_summed ? halves.right.mark : parent.slot;
+    halves.right.slot = halves.left_summed ? parent.slot : halves.right.mark;
+    parent.halves = static_cast<int>(halves_.size());
+    halves_.push_back(std::move(halves));
+    if (splittable(halves_.back().left) || splittable(halves_.back().right)) all.push_back(&halves_.back());
+}
+
+int Grower::best_leaf(bool undivided) const {
+    int best = -1;
+    for (std::size_t k = 0; k < leaves_.size(); ++k) {
+        if (!(leaves_[k].gain > 0.0) || (undivided && leaves_[k].halves >= 0)) continue;
+        if (best < 0 || leaves_[k].gain > leaves_[best].gain) best = static_cast<int>(k);
     }
-    return {list_.data(), rows.packed, count};
+    return best;
 }
 
 void Grower::split(const SearchRows& rows, std::size_t at, Tree& tree) {
-    const auto made = static_cast<uint8_t>(leaves_.size());
-    const Leaf parent = leaves_[at];
-    Split split = parent.best.split;
-    split.parent = static_cast<uint8_t>(at);
-    tree.splits.push_back(split);
-    const Sums left = parent.best.left, right{parent.sums.packed - left.packed};
-    leaves_.push_back(child_of(parent, right, false));
-    leaves_[at] = child_of(parent, left, true);
-    if (options_.rule) {
-        close_outside(parent, leaves_[at], leaves_.back());
-        tree.inside = parent.best.inside_left ? static_cast<int>(at) : made;
+    const int made = static_cast<int>(leaves_.size()), left = options_.max_leaf_nodes - made;
+    tree.splits.push_back(leaves_[at].best.split);
+    tree.splits.back().parent = static_cast<uint8_t>(at);
+    if (options_.rule) tree.inside = leaves_[at].best.inside_left ? static_cast<int>(at) : made;
+    if (leaves_[at].halves < 0) {
+        std::vector<Halves*> all;
+        halve(at, all);
+        // The halves of the last split are not searched: no leaf is divided ahead of the last two.
+        const int ahead = marks_ - made - 1, most = std::min(kAhead, kMostLeaves - options_.max_leaf_nodes);
+        const int second = left > 2 && ahead < most && threads_for(rows) > 1 ? best_leaf(true) : -1;
+        if (second >= 0) halve(static_cast<std::size_t>(second), all);
+        if (!rows.codes && left > 1 && !all.empty()) rows.sum(tree.splits, all[0]->summed().mark, asked_.data());
+        if (left > 1 && !all.empty()) search(rows, all);
     }
-    const bool left_smaller = left.curvature() <= right.curvature();
-    Leaf& smaller = left_smaller ? leaves_[at] : leaves_.back();
-    Leaf& larger = left_smaller ? leaves_.back() : leaves_[at];
-    larger.slot = parent.slot;
-    smaller.slot = made;
-    const bool last = static_cast<int>(leaves_.size()) >= options_.max_leaf_nodes;
-    if (last || (!splittable(smaller) && !splittable(larger))) return;
-    const uint8_t wanted = left_smaller ? split.parent : made;
-    if (!rows.codes) rows.sum(tree.splits, wanted, asked_.data());
-    search(rows, rows.codes ? list_of(rows, split, made, wanted) : RowList{}, smaller, &larger);
+    const Halves& halves = halves_[leaves_[at].halves];
+    leaves_.push_back(halves.right);
+    leaves_[at] = halves.left;
 }
 
 void Grower::use(const std::vector<uint8_t>& given) {
@@ -236,11 +281,9 @@ Tree Grower::grow(const SearchRows& rows, const std::vector<uint8_t>& used) {
     Tree tree;
     sum_root(rows);
     while (static_cast<int>(leaves_.size()) < options_.max_leaf_nodes) {
-        std::size_t best = 0;
-        for (std::size_t k = 1; k < leaves_.size(); ++k)
-            if (leaves_[k].gain > leaves_[best].gain) best = k;
-        if (!(leaves_[best].gain > 0.0)) break;
-        split(rows, best, tree);
+        const int best = best_leaf(false);
+        if (best < 0) break;
+        split(rows, static_cast<std::size_t>(best), tree);
     }
     if (monotone_) {
         const double unit = curvature_grid_ / gradient_grid_;

@@ -1,6 +1,7 @@
 // Growth of one tree on given gradients and curvatures, best leaf first. The law: a split is decided by integer sums
 // alone, so threads, the order of rows and their parts do not show. The larger child's histogram is the parent's minus
-// the smaller child's.
+// the smaller child's. Where several threads grow a tree, the second best leaf is divided together with the best: it is
+// nearly always the next or one of the next, and what was found of its halves stays true until then.
 #pragma once
 
 #include <cstddef>
@@ -60,6 +61,16 @@ class Grower {
         Sums outside;                  // of a rule: all other rows
         Candidate best;
         double gain = -1.0;
+        uint8_t mark = 0;  // of its rows: numbered as leaves are divided, which may be ahead of their turn
+        int halves = -1;   // where they are, once it is divided
+    };
+    /// A divided leaf: the rows of one half are summed, the sums of the other are the rest. The root is a half alone.
+    struct Halves {
+        Leaf left, right;
+        Split split;  // with the mark of the divided leaf as its parent
+        bool left_summed = true, alone = false;
+        const Leaf& summed() const { return left_summed ? left : right; }
+        const Leaf& rest() const { return left_summed ? right : left; }
     };
 
     int64_t* cells(std::size_t slot) { return histograms_.data() + slot * layout_.size(); }
@@ -77,10 +88,15 @@ class Grower {
     void sum_root(const SearchRows& rows);
     void split(const SearchRows& rows, std::size_t parent, Tree& tree);
     Leaf child_of(const Leaf& parent, Sums sums, bool left) const;
-    RowList list_of(const SearchRows& rows, const Split& split, uint8_t made, uint8_t wanted);
-    /// Sums `list` into the histogram of leaf `a`; where `b` is given, subtracts that from it; then finds both's
-    /// splits.
-    void search(const SearchRows& rows, const RowList& list, Leaf& a, Leaf* b);
+    /// Makes the halves of a leaf, to be searched with `all` if either may be split.
+    void halve(std::size_t at, std::vector<Halves*>& all);
+    /// The leaf of largest gain, of those that are not divided if asked so; -1 where none gains.
+    int best_leaf(bool undivided) const;
+    int threads_for(const SearchRows& rows) const;
+    /// Divides the rows, sums the halves and finds their best splits.
+    void search(const SearchRows& rows, const std::vector<Halves*>& all);
+    void divide_piece(const SearchRows& rows, const std::vector<Halves*>& all, std::size_t piece, std::size_t pieces);
+    void search_block(const SearchRows& rows, const Halves& halves, std::size_t k, std::size_t block);
     void choose(Leaf& leaf, const std::vector<Candidate>& found) const;
     void use(const std::vector<uint8_t>& given);
 
@@ -93,9 +109,12 @@ class Grower {
     std::vector<Leaf> leaves_;
     LargeVector<int64_t> histograms_;
     std::vector<uint8_t> leaf_;
-    std::vector<uint32_t> list_;
+    std::vector<Halves> halves_;
+    int marks_ = 1;
+    std::vector<uint32_t> numbers_[2];  // of the rows that are summed, and where those of each thread are
+    std::vector<RowList> lists_[2];
     std::vector<int64_t> asked_;
-    std::vector<Candidate> found_[2];
+    std::vector<Candidate> found_[4];  // of each column, of two leaves' left and right halves
     double l2_ = 0.0, gain_unit_ = 1.0;
     int32_t least_curvature_ = 1;
     double gradient_grid_ = 1.0, curvature_grid_ = 1.0;

@@ -66,8 +66,8 @@ CellLayout::CellLayout(const std::vector<Column>& columns) {
     begin_.push_back(size_);
 }
 
-void sum_block(const Codes& codes, std::size_t block, const RowList& list, const std::vector<Column>& columns,
-               const uint8_t* used, const CellLayout& layout, int64_t* cells) {
+void sum_block(const Codes& codes, std::size_t block, const std::vector<RowList>& lists,
+               const std::vector<Column>& columns, const uint8_t* used, const CellLayout& layout, int64_t* cells) {
     UsedLanes lanes;
     for (int lane = 0; lane < codes.lanes(block); ++lane) {
         if (!used[8 * block + lane]) continue;
@@ -77,7 +77,8 @@ void sum_block(const Codes& codes, std::size_t block, const RowList& list, const
     }
     if (lanes.count == 0) return;
     alignas(64) static thread_local int64_t sums[8 * 256] = {};  // all zero between calls
-    adder(lanes.count, lanes.leading, list.rows == nullptr)(codes.block(block), list, lanes.shift, sums);
+    for (const RowList& list : lists)
+        adder(lanes.count, lanes.leading, list.rows == nullptr)(codes.block(block), list, lanes.shift, sums);
     for (int k = 0; k < lanes.count; ++k) {
         const std::size_t j = 8 * block + lanes.lane[k];
         write_column(columns[j], sums + 256 * k, layout.width(j), cells + layout.begin(j));

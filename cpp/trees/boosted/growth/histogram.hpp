@@ -41,9 +41,9 @@ struct RowList {
     std::size_t count = 0;
 };
 
-/// Sums the rows of a list over the used columns of one block, and writes them in the form of the layout.
-void sum_block(const Codes& codes, std::size_t block, const RowList& list, const std::vector<Column>& columns,
-               const uint8_t* used, const CellLayout& layout, int64_t* cells);
+/// Sums the rows of lists over the used columns of one block, and writes them in the form of the layout.
+void sum_block(const Codes& codes, std::size_t block, const std::vector<RowList>& lists,
+               const std::vector<Column>& columns, const uint8_t* used, const CellLayout& layout, int64_t* cells);
 
 /// larger -= smaller, over one column's cells.
 void subtract(int64_t* larger, const int64_t* smaller, std::size_t n);

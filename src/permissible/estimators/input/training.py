@@ -296,11 +296,11 @@ def _small_integers(labels: AnyArray) -> tuple[AnyArray, IntArray]:
         return _sorted(labels)
     # The difference of two labels may not fit their own type (100 - -100 in int8), but it wraps around to the right
     # one in 64 bits, since it is small.
-    offset = labels.astype(np.int64) - np.array(low).astype(np.int64)
+    offset = labels.astype(np.int64)
+    offset -= np.array(low).astype(np.int64)
     present = np.bincount(offset) > 0
-    code_of = np.cumsum(present) - 1
     classes = (np.flatnonzero(present) + np.array(low).astype(np.int64)).astype(labels.dtype)
-    return classes, code_of[offset]
+    return classes, offset if present.all() else (np.cumsum(present) - 1)[offset]
 
 
 def _whole_floats(labels: AnyArray) -> tuple[AnyArray, IntArray]:

@@ -6,7 +6,9 @@ import numpy.typing as npt
 from permissible.types import AnyArray, BoolArray, Codes, FloatArray, IntArray
 
 def survey(columns: list[AnyArray], n_threads: int) -> tuple[BoolArray, BoolArray]: ...
-def distinct_values(columns: list[AnyArray], rows: IntArray | None, limit: int) -> list[tuple[FloatArray, bool]]: ...
+def distinct_values(
+    columns: list[AnyArray], rows: IntArray | None, limit: int, n_threads: int = 1
+) -> list[tuple[FloatArray, bool]]: ...
 def row_hashes(
     columns: list[AnyArray],
     column_hashes: npt.NDArray[np.uint64],
