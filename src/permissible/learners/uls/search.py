@@ -81,7 +81,6 @@ class SearchedRows(Protocol):
 
     def ask(self, question: Histograms) -> IntArray:
         """The sums of each rule by column and code."""
-        ...
 
 
 class RuleSearch:
