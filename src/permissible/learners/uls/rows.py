@@ -160,9 +160,9 @@ class Change(Question[RulePart, StepSums]):
 
     def merge(self, answers: Sequence[StepSums]) -> StepSums:
         """Sums add; the states are merged to their extremes."""
-        sums = np.sum([answer.sums for answer in answers], axis=0, dtype=np.int64)
+        sums = sum((answer.sums for answer in answers[1:]), answers[0].sums)
         low, high = min(answer.low_state for answer in answers), max(answer.high_state for answer in answers)
-        return StepSums(np.asarray(sums), low, high)
+        return StepSums(sums, low, high)
 
 
 @dataclass(frozen=True, slots=True)
