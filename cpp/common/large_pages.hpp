@@ -45,6 +45,13 @@ struct LargePages {
 template <typename T>
 using LargeVector = std::vector<T, LargePages<T>>;
 
+/// Makes an array longer whose length in the end is not known.
+template <class Vector>
+void extend_to(Vector& values, std::size_t size) {
+    if (values.capacity() < size) values.reserve(2 * size);
+    if (values.size() < size) values.resize(size);
+}
+
 /// Makes an array long enough for this round, and a little more for the next ones.
 template <class Vector>
 void grow_to(Vector& values, std::size_t size) {

@@ -23,12 +23,6 @@ void ArrayWeights::floats(std::size_t begin, std::size_t n, float* weight, float
 }
 
 std::size_t WeightSource::take(std::size_t begin, std::size_t n, int64_t* values, uint32_t* rows) const {
-    const std::size_t run = begin / kRunRows;
-    if (drawn != nullptr && run < drawn->ends.size()) {
-        const std::size_t first = run == 0 ? 0 : drawn->ends[run - 1], count = drawn->ends[run] - first;
-        std::copy_n(drawn->values.data() + first, count, values), std::copy_n(drawn->rows.data() + first, count, rows);
-        return count;
-    }
     thread_local boosted::Taken taken;
     float weight[kRunRows], bend[kRunRows];
     floats(begin, n, weight, bend);
@@ -50,7 +44,6 @@ std::size_t WeightSource::take(std::size_t begin, std::size_t n, int64_t* values
         rows[i] = taken.rows[i] + static_cast<uint32_t>(begin);
         if (copies != nullptr) values[i] *= static_cast<int64_t>(copies[rows[i]]);
     }
-    if (drawn != nullptr && run == drawn->ends.size()) drawn->add(values, rows, taken.count);  // runs are kept in order
     return taken.count;
 }
 

@@ -29,19 +29,6 @@ struct RowDraw {
     bool sampled() const { return threshold > 0.0; }
 };
 
-/// The rows of a sample by runs of kRunRows, for further histograms of the same weights.
-struct DrawnRows {
-    std::vector<int64_t> values;
-    std::vector<uint32_t> rows;
-    std::vector<std::size_t> ends;  // of each run
-    void clear() { values.clear(), rows.clear(), ends.clear(); }
-    void add(const int64_t* packed, const uint32_t* places, std::size_t n) {
-        values.insert(values.end(), packed, packed + n);
-        rows.insert(rows.end(), places, places + n);
-        ends.push_back(rows.size());
-    }
-};
-
 /// Where the weights of rows come from, as packed integers: round(y w * grid), with round(curvature * grid) in the
 /// lower half when `pair`, times the row's integer weight. Of a sample the rows that are not taken have 0.
 class WeightSource {
@@ -50,7 +37,6 @@ class WeightSource {
     const float* copies = nullptr;  // the integer weight of each row, null if every row counts once
     RowDraw draw;
     const int64_t* ready = nullptr;  // where all rows are packed already
-    DrawnRows* drawn = nullptr;      // where the rows of a sample are kept, run after run
 
     virtual ~WeightSource() = default;
     virtual bool pair() const = 0;

@@ -56,7 +56,7 @@ TreeRows::TreeRows(RowScores of, boosted::Codes codes, std::vector<boosted::Colu
 
 void TreeRows::drop() {
     scores.drop();
-    sample_ = {}, taken_ = {}, packed_ = {};
+    sample_ = {}, taken_ = {}, packed_ = std::vector<int64_t>();  // {} would keep the memory of a vector
     grower_.reset();
 }
 

@@ -51,7 +51,7 @@ class TreeRows {
     bool hashed() const { return hashed_; }
     const std::vector<uint32_t>& hash() const { return own_hash_; }
     /// Looks at the hashes where they were put aside.
-    void borrow_hash(const uint32_t* hash) { hash_ = hash, own_hash_ = {}; }
+    void borrow_hash(const uint32_t* hash) { hash_ = hash, own_hash_ = std::vector<uint32_t>(); }
     /// Gives back what `restore` of the scores and `take` bring again.
     void drop();
     const std::vector<boosted::Column>& columns() const { return columns_; }

@@ -68,26 +68,30 @@ void RowTable::fill(const Codes& codes, const WeightSource& weights, int n_threa
     shared_ = pair_ && ends_.size() <= 1;
 }
 
-/// Each work item takes its rows, then all are copied next to each other.
+/// Each work item takes its rows. Several threads write them apart first, and then next to each other.
 void RowTable::take_sample(const Codes& codes, const WeightSource& weights) {
     const std::size_t n_items = (codes.rows + kTableRows - 1) / kTableRows;
     const int threads = resolve_threads(n_threads_, codes.rows * 8);
+    const bool apart = threads > 1;
     inside_.assign(n_items + 1, 0);
-    LargeVector<int64_t>& taken = spare_;
-    grow_to(taken, codes.rows);
-    grow_to(places_, codes.rows);
+    LargeVector<int64_t>& taken = apart ? spare_ : values_;
+    if (apart) grow_to(taken, codes.rows), grow_to(places_, codes.rows);
+    std::size_t next = 0;
     over_items(codes.rows, threads, [&](std::size_t item, std::size_t begin, std::size_t end) {
-        std::size_t count = begin;
+        const std::size_t first = apart ? begin : next;
+        if (!apart) extend_to(taken, first + end - begin), extend_to(places_, first + end - begin);
+        std::size_t count = first;
         for (std::size_t at = begin; at < end; at += kRunRows)
             count += weights.take(at, std::min(kRunRows, end - at), taken.data() + count, places_.data() + count);
-        inside_[item + 1] = count - begin;
+        inside_[item + 1] = count - first;
+        if (!apart) next = count;
     });
     for (std::size_t item = 0; item < n_items; ++item) inside_[item + 1] += inside_[item];
     resize(inside_[n_items], codes);
     over_items(codes.rows, threads, [&](std::size_t item, std::size_t begin, std::size_t) {
         const std::size_t to = inside_[item], n = inside_[item + 1] - to;
-        const uint32_t* rows = places_.data() + begin;
-        std::copy_n(taken.data() + begin, n, values_.data() + to);
+        const uint32_t* rows = places_.data() + (apart ? begin : to);
+        if (apart) std::copy_n(taken.data() + begin, n, values_.data() + to);
         for (std::size_t b = 0; b < codes.n_blocks(); ++b) {
             const auto* from = reinterpret_cast<const uint64_t*>(codes.block(b));
             auto* out = reinterpret_cast<uint64_t*>(words_.data()) + b * n_rows_ + to;

@@ -20,7 +20,7 @@ Rows::Rows(Codes codes, const uint8_t* positive, const double* sample_weight, bo
     : codes_(codes),
       n_threads_(n_threads),
       two_sums_(two_sums),
-      keeps_(keeps && n_threads == 1 && (sample_weight == nullptr || !whole)),
+      keeps_(keeps),
       hashes_(hashes),
       passes_(make_passes(loss)),
       own_state_(state == nullptr ? codes.rows : 0),
@@ -124,14 +124,26 @@ int64_t covered_sum(const int64_t* values, const uint8_t* mask, std::size_t n) {
 }  // namespace
 
 void Rows::histogram_of(const RuleMask& prefix, const HistogramRequest& request, int64_t* sums) {
+    if (keeps_ && request.threshold > 0.0) {
+        if (!(request == searched_for_)) table(request);
+        searched_for_ = request;
+        return sum_table(prefix, sums);
+    }
     RowChoice choice;
     if (!prefix.empty()) choice.mask = mask_of(prefix);
-    StateWeights weights(*passes_, examples_, two_sums_, request, hashes_);
-    if (keeps_ && weights.draw.sampled()) {
-        if (!(request == drawn_for_)) drawn_.clear();
-        drawn_for_ = request, weights.drawn = &drawn_;
-    }
+    const StateWeights weights(*passes_, examples_, two_sums_, request, hashes_);
     histogram(codes_, weights, choice, ends_, n_threads_, sums);
+}
+
+/// The rows of the sample that a rule covers: each literal divides the table of those before it.
+void Rows::sum_table(const RuleMask& prefix, int64_t* sums) {
+    const bool inside = true;
+    for (std::size_t k = 0; k < prefix.size(); ++k) {
+        if (k > 0) deeper(k).fill(deeper(k - 1), inside);
+        deeper(k).divide(prefix[k]);
+    }
+    if (prefix.empty()) return deeper(0).sum(nullptr, sums);
+    deeper(prefix.size() - 1).sum(&inside, sums);
 }
 
 RowTable& Rows::table(const HistogramRequest& request) {
@@ -149,8 +161,9 @@ std::vector<int64_t> Rows::signed_weights_of(const std::vector<RuleMask>& rules,
         const std::size_t n = std::min(kChunkUnits, codes_.rows - begin);
         weights.pack(begin, n, values.data());
         for (std::size_t t = 0; t < rules.size(); ++t) {
-            mask_rows(codes_, rules[t], begin, begin + n, mask.data());
-            sums[t] += covered_sum(values.data(), mask.data(), n);
+            const bool known = masked_ && same_rule(rules[t], masked_rule_);
+            if (!known) mask_rows(codes_, rules[t], begin, begin + n, mask.data());
+            sums[t] += covered_sum(values.data(), known ? mask_.data() + begin : mask.data(), n);
         }
     }
     return sums;
@@ -193,7 +206,7 @@ std::vector<Measured> Rows::measure(const RuleMask& rule, const std::vector<std:
 StepSums Rows::apply(const RuleMask& rule, double value_in, double value_out, const Grids& grids) {
     const Step step{mask_of(rule), value_in, value_out};
     StepSums total;
-    drawn_.clear();
+    searched_for_ = {};
     over_rows([&](std::size_t begin, std::size_t end) {
         StepSums own;
         passes_->apply(examples_, step, grids, begin, end, own);

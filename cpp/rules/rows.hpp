@@ -29,7 +29,7 @@ class Rows {
   public:
     /// `sample_weight` null means 1 each; `whole` says that all weights are integers of at most 2^kMultiplicityBits.
     /// `state` keeps the states of the margins outside, so that rows may be built again from them. `hashes` of the
-    /// content of each row are needed for samples, which `keeps` holds from one histogram to the next.
+    /// content of each row are needed for samples; with `keeps` their rows stay in tables for the next histogram.
     Rows(Codes codes, const uint8_t* positive, const double* sample_weight, bool whole, const Functor& loss,
          bool two_sums, int n_threads, const uint32_t* hashes = nullptr, double* state = nullptr, bool keeps = false);
     /// Lets columns of few values share a code in searches and masks; `bins` values of each column.
@@ -76,13 +76,13 @@ class Rows {
     template <class Work>
     void over_rows(Work work) const;
     RuleMask joined(const RuleMask& rule) const;
+    void sum_table(const RuleMask& prefix, int64_t* sums);
 
     Codes codes_;
     int n_threads_;
     bool two_sums_, keeps_;
     const uint32_t* hashes_;
-    DrawnRows drawn_;
-    HistogramRequest drawn_for_;
+    HistogramRequest searched_for_;  // what the first table holds; without a sample a threshold of 0
     std::unique_ptr<JointCodes> joint_;
     std::vector<std::unique_ptr<RowTable>> tables_;
     std::unique_ptr<LossPasses> passes_;

@@ -96,13 +96,25 @@ def test_sampled_histograms_are_those_of_the_twin(seed, n_rows, threshold, two_s
     assert np.array_equal(found, kernels.histogram(blocks, 9, *about, n_threads=2))
 
 
-@pytest.mark.parametrize(("n_rows", "weighted"), [(0, False), (1, False), (500, True), (9000, False), (20_001, True)])
-def test_rows_that_a_search_has_drawn_serve_its_later_questions_until_the_weights_change(n_rows, weighted):
+@pytest.mark.parametrize(
+    ("n_rows", "weights", "n_threads"),
+    [
+        (0, "", 1),
+        (1, "", 1),
+        (500, "real", 1),
+        (9000, "", 1),
+        (20_001, "real", 2),
+        (20_001, "whole", 1),
+        (90_000, "", 2),
+    ],
+)
+def test_rows_that_a_search_has_drawn_serve_its_later_questions_until_the_weights_change(n_rows, weights, n_threads):
     rng, _, blocks = random_rows(0, n_rows, 5)
     positive, hashes = rng.integers(0, 2, n_rows, dtype=np.uint8), rng.integers(0, 2**32, n_rows, dtype=np.uint32)
-    weight = rng.random(n_rows) + 0.5 if weighted else None
+    weight = {"": None, "real": rng.random(n_rows) + 0.5, "whole": rng.integers(1, 40, n_rows).astype(float)}[weights]
+    whole, about = weights == "whole", {"n_threads": n_threads, "hashes": hashes}
     kept, drawn_anew = (
-        kernels.Rows(blocks, 5, positive, weight, hashes=hashes, keeps=keeps) for keeps in (True, False)
+        kernels.Rows(blocks, 5, positive, weight, whole, keeps=keeps, **about) for keeps in (True, False)
     )
     rule, grids = [Member(2, np.arange(256) < 100)], (2.0**20, 2.0**20, 2.0**20, 2.0**20)
     both, request = [(), rule, [*rule, Member(4, np.arange(256) > 60)]], (2.0**15, 2.0**15, 1.1, 3)

@@ -37,7 +37,6 @@ class Loader(Protocol):
 
     def parts(self, inputs: Sequence[object], schema: Schema | None) -> Iterator[LabelledTable]:
         """The rows as one or more parts, encoded by `schema` if it is given."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from distributed.comm.core import CommClosedError
 
-from permissible.dask.placement import POLL_SECONDS, Placement, within
+from permissible.dask.placement import POLL_SECONDS, Placement
 from permissible.dask.worker import HANDLER, Absent, AnswerPlugin, Failed
 from permissible.distributed.protocol.session import Batch, Request
 
@@ -36,7 +36,7 @@ class RPCTransport:
         deadline = asyncio.get_running_loop().time() + min(self.timeout, 5.0)
         groups = await self.placement.groups(self.placement.holder, deadline)
         payload = pickle.dumps(request, protocol=5)
-        await asyncio.gather(*(self._ask(*group, payload, deadline) for group in groups.items()))
+        await self._replies(groups, payload, deadline)
         return []
 
     async def _send(self, request: Request | Batch) -> list[Any]:
@@ -45,7 +45,7 @@ class RPCTransport:
         waiting, answers = dict.fromkeys(self.placement.futures), list[Any]()
         while waiting:
             groups = await self.placement.groups(waiting, deadline)
-            replies = await asyncio.gather(*(self._ask(*group, payload, deadline) for group in groups.items()))
+            replies = await self._replies(groups, payload, deadline)
             for (address, names), reply in zip(groups.items(), replies, strict=True):
                 if isinstance(reply, Failed):
                     raise reply.error
@@ -61,14 +61,24 @@ class RPCTransport:
                 await asyncio.sleep(POLL_SECONDS)
         return answers
 
-    async def _ask(self, address: str, names: list[str], payload: bytes, deadline: float) -> Any:
-        """The reply of one worker; `Absent` if it cannot be reached or is too slow."""
+    async def _replies(self, groups: Mapping[str, list[str]], payload: bytes, deadline: float) -> list[object]:
+        """The reply of each worker; `Absent` from one that cannot be reached or is too slow."""
+        calls = [asyncio.ensure_future(self._ask(*group, payload)) for group in groups.items()]
+        if not calls:
+            return []
         left = max(deadline - asyncio.get_running_loop().time(), 0.1)
+        _, late = await asyncio.wait(calls, timeout=left)
+        for call in late:
+            call.cancel()
+        named = zip(groups.values(), calls, strict=True)
+        return [Absent(tuple(names)) if call in late else call.result() for names, call in named]
+
+    async def _ask(self, address: str, names: list[str], payload: bytes) -> object:
+        """The reply of one worker."""
         self.messages += 1
         try:
-            call = getattr(self.client.rpc(address), HANDLER)
-            reply = await within(left, call(request=payload, names=names))
-        except (TimeoutError, OSError, CommClosedError):
+            reply = await getattr(self.client.rpc(address), HANDLER)(request=payload, names=names)
+        except (OSError, CommClosedError):
             return Absent(tuple(names))
         if not isinstance(reply, bytes):  # the worker has not set up its plugin yet
             return Absent(tuple(names))

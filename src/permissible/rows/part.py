@@ -23,11 +23,9 @@ class Storage(Protocol):
 
     def write(self, values: FloatArray) -> None:
         """Replace the array."""
-        ...
 
     def read(self) -> FloatArray:
         """The array, flat; empty before the first `write`."""
-        ...
 
 
 class Part(Protocol):
@@ -36,56 +34,43 @@ class Part(Protocol):
     @property
     def number(self) -> int:
         """The position of this part among the parts of the table."""
-        ...
 
     @property
     def in_memory(self) -> bool:
         """Whether its rows stay in memory. Rows on disk are read for each question and dropped after the answer."""
-        ...
 
     def binned(self) -> BinnedTable:
         """The codes."""
-        ...
 
     def target(self) -> AnyArray:
         """The class of each row, as a position in the sorted classes."""
-        ...
 
     def weight(self) -> FloatArray | None:
         """The weight of each row; None if the table has no weights."""
-        ...
 
     def hashes(self) -> Hashes:
         """The content hash of each row."""
-        ...
 
     def keys(self, keys: Keys) -> Hashes:
         """The key of each row."""
-        ...
 
     def values(self) -> FloatArray:
         """The values, (rows, columns), categories as codes; an error if they were not kept."""
-        ...
 
     def storage(self) -> Storage:
         """New storage for an array: memory, or a scratch file on disk."""
-        ...
 
     def put_aside(self, values: AnyArray) -> AnyArray:
         """An array that a fit keeps and does not change: itself in memory, or mapped from a scratch file on disk."""
-        ...
 
     def take(self, selection: Hashable, chosen: BoolArray) -> Codes:
         """The codes of selected rows, put aside; fits of the same time share them."""
-        ...
 
     def keeps(self, row_bytes: int) -> bool:
         """Whether so many bytes for each of its rows may stay in memory between questions."""
-        ...
 
     def release(self) -> None:
         """The rows are not needed until the next question: a part on disk may give their memory back."""
-        ...
 
 
 class MemoryStorage:

@@ -42,7 +42,8 @@ class Selection:
         """The selected rows; None for all of them."""
         if not self.intervals:
             return None
-        first, last = np.array(self.intervals, dtype=np.uint64)[classes_of(target, self.label)].T
+        ends = np.array(self.intervals, dtype=np.uint64)
+        first, last = ends[0] if (ends == ends[0]).all() else ends[classes_of(target, self.label)].T
         inside = (hashes >= first) & (hashes <= last)
         return np.asarray(inside if self.inside else ~inside)
 

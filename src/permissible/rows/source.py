@@ -28,7 +28,6 @@ class Opening(Protocol[Built]):
 
     def build(self, part: Part) -> Built | None:
         """The rows of one part; None if no row of the part is selected."""
-        ...
 
 
 class Question(Generic[Rows, Answer]):
@@ -68,26 +67,21 @@ class OpenRows(Protocol[Rows]):
     @property
     def only(self) -> Rows | None:
         """The rows themselves, if all of them are in one part of this process."""
-        ...
 
     @property
     def here(self) -> Sequence[Rows]:
         """The rows of each part of this process; none if they lie on workers."""
-        ...
 
     def ask(self, question: Question[Rows, Answer]) -> Answer:
         """The answer of all parts together."""
-        ...
 
     def ask_beside(
         self, question: Question[Rows, Any], others: Sequence[tuple["OpenRows[Any]", Question[Any, Any]]]
     ) -> list[Any]:
         """The answers to this question and to those of other rows of the same source, in one message where there are any."""
-        ...
 
     def close(self) -> None:
         """Drop these rows."""
-        ...
 
 
 class Journal(Protocol):
@@ -95,15 +89,12 @@ class Journal(Protocol):
 
     def recall(self, choose: Callable[[], Outcome]) -> Outcome:
         """The recorded choice of an interrupted fit, or make it now."""
-        ...
 
     def run(self, fit: Callable[[], Outcome]) -> Outcome:
         """A whole run of rounds: once it is complete, only its outcome is kept."""
-        ...
 
     def section(self, name: str) -> "Journal":
         """A journal for one of several fits."""
-        ...
 
 
 class NoJournal:
@@ -128,44 +119,34 @@ class Source(Protocol):
     @property
     def binning(self) -> Binning:
         """The bins of the columns."""
-        ...
 
     @property
     def classes(self) -> AnyArray:
         """The labels, sorted."""
-        ...
 
     @property
     def n_rows(self) -> int:
         """Rows of positive weight."""
-        ...
 
     @property
     def weighted(self) -> bool:
         """Whether rows have weights."""
-        ...
 
     @property
     def journal(self) -> Journal:
         """Where the choices of a fit are recorded."""
-        ...
 
     def with_journal(self, journal: Journal) -> "Source":
         """The same rows, for a fit that keeps a journal."""
-        ...
 
     def open(self, opening: Opening[Rows]) -> OpenRows[Rows]:
         """The rows of one fit."""
-        ...
 
     def survey(self, question: Question[Part, Answer]) -> Answer:
         """Ask about the parts themselves, before a fit."""
-        ...
 
     def each(self, fits: Mapping[str, Callable[["Source"], Outcome]]) -> list[Outcome]:
         """Run several fits by name; questions to workers are sent together."""
-        ...
 
     def turn(self) -> None:
         """Wait, as one of several fits, until the others have asked once."""
-        ...

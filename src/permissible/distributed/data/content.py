@@ -35,12 +35,12 @@ def label_hashes(labels: AnyArray) -> Hashes:
     return np.array([category_hash(_plain(label)) for label in labels.tolist()], dtype=np.uint64)
 
 
-def content_of(hashes: Hashes, labels: Hashes, weight: FloatArray | None) -> Content:
-    """The content of rows, from the hash of the values, the hash of the label, and the weight of each row."""
+def content_of(hashes: Hashes, classes: AnyArray, labels: Hashes, weight: FloatArray | None) -> Content:
+    """The content of rows, from the hash of the values, the class and the weight of each row; `labels` by class."""
     total = 0
     for rows in (slice(first, first + CHUNK_ROWS) for first in range(0, len(hashes), CHUNK_ROWS)):
         weights = np.ones(1) if weight is None else np.asarray(weight[rows], dtype=np.float64) + 0.0
-        mixed = finalised(finalised(finalised(hashes[rows]) + labels[rows]) + weights.view(np.uint64))
+        mixed = finalised(finalised(finalised(hashes[rows]) + labels.take(classes[rows])) + weights.view(np.uint64))
         total += int(mixed.sum(dtype=np.uint64))
     return Content(len(hashes), total % 2**64)
 
@@ -53,7 +53,7 @@ class ContentOf(Question[Part, Content]):
 
     def answer(self, rows: Part) -> Content:
         """The content of one part."""
-        return content_of(rows.hashes(), self.labels[rows.target()], rows.weight())
+        return content_of(rows.hashes(), rows.target(), self.labels, rows.weight())
 
 
 def _plain(label: Any) -> Any:

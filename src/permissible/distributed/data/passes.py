@@ -21,6 +21,8 @@ from permissible.table.table import Table
 from permissible.types import AnyArray
 from permissible.validation import Words, refusal, summable
 
+FEW_CLASSES, PROBED_ROWS = 4, 4096
+
 
 @dataclass(slots=True)
 class FirstPass:
@@ -37,10 +39,10 @@ class FirstPass:
         self.named = self.named and part.table.schema.named
         hashes = self.survey.add(part.table, part.weight, sampled)
         if len(part.labels):
-            labels = np.unique(part.labels)
+            labels = _distinct(part.labels)
             self._join(labels)
-            of_rows = label_hashes(labels).take(_places(labels, part.labels))
-            self._count(number, content_of(hashes, of_rows, part.weight))
+            places = _places(labels, part.labels)
+            self._count(number, content_of(hashes, places, label_hashes(labels), part.weight))
         return hashes
 
     def merge(self, other: "FirstPass") -> None:
@@ -127,7 +129,7 @@ def check_same(first: Content, second: Content) -> None:
 
 def content_of_rows(rows: MemoryPart, classes: AnyArray) -> Content:
     """The content of encoded rows."""
-    return content_of(rows.hashes(), label_hashes(classes)[rows.classes], rows.weights)
+    return content_of(rows.hashes(), rows.classes, label_hashes(classes), rows.weights)
 
 
 def changed(how: str) -> ValueError:
@@ -136,11 +138,18 @@ def changed(how: str) -> ValueError:
     return refusal("batches", "the same rows in both passes over them", Words(how), remedy)
 
 
+def _distinct(labels: AnyArray) -> AnyArray:
+    """The distinct labels, sorted; mostly the first rows have all of them."""
+    found = np.unique(labels[:PROBED_ROWS])
+    whole = len(found) <= FEW_CLASSES and sum(np.count_nonzero(labels == one) for one in found) == len(labels)
+    return found if whole else np.unique(labels)
+
+
 def _places(classes: AnyArray, labels: AnyArray) -> AnyArray:
     """The place of each label among the sorted classes; comparing with each of a few is faster than a search."""
-    if len(classes) > 4:
+    if len(classes) > FEW_CLASSES:
         return np.searchsorted(classes[1:], labels, side="right")
-    return sum((labels >= known for known in classes[1:]), np.zeros(len(labels), dtype=np.intp))
+    return sum((labels >= known for known in classes[1:]), np.zeros(len(labels), dtype=np.uint8))
 
 
 def _codes_among(classes: AnyArray, labels: AnyArray) -> AnyArray:

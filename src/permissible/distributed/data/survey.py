@@ -104,6 +104,13 @@ class Sample:
         if len(self.hashes):
             parts.insert(0, (self.hashes, self.weights, self.counts, self.columns))
         self.pending = []
+        if len(parts) == 1 and len(parts[0][0]) <= SAMPLE_ROWS and np.all(parts[0][0][1:] > parts[0][0][:-1]):
+            self.hashes, self.weights, self.counts, self.columns = parts[
+                0
+            ]  # sorted and distinct, as `draw` leaves them
+            if len(self.hashes) == SAMPLE_ROWS:
+                self.bound = int(self.hashes[-1])
+            return
         hashes, weights, counts = (np.concatenate([part[i] for part in parts]) for i in (0, 1, 2))
         order = np.lexsort((weights, hashes))
         hashes, weights, counts = hashes[order], weights[order], counts[order]
@@ -141,7 +148,8 @@ def _last_kept(distinct: Hashes) -> np.uint64:
 
 def smallest_hashes(found: Sequence[Hashes]) -> Hashes:
     """The `SAMPLE_ROWS` smallest distinct hashes of several arrays, sorted."""
-    joined = np.concatenate([np.zeros(0, dtype=np.uint64), *found])
+    kept = [one for one in found if len(one)] or [np.zeros(0, dtype=np.uint64)]
+    joined = kept[0] if len(kept) == 1 else np.concatenate(kept)
     joined = np.sort(joined[joined <= np.uint64(kernels.largest_kept(joined, SAMPLE_ROWS))])
     return joined[np.append(True, joined[1:] != joined[:-1])] if len(joined) else joined
 
@@ -180,18 +188,18 @@ class Survey:
             self.columns, table.schema.columns, table.columns, missing, strict=True
         ):
             known.add(column, values, self.max_bins, lacks)
-        weights = np.ones(table.n_rows) if weight is None else weight
         self.n_rows += table.n_rows
-        self.total_weight += float(weights.sum())
-        self._meet_weights([1.0] if weight is None else np.unique(weights)[:2].tolist())
+        self.total_weight += float(table.n_rows if weight is None else weight.sum())
+        self._meet_weights([1.0] if weight is None else np.unique(weight)[:2].tolist())
         hashes = row_hashes(table, self.seed)
         if sampled:
             self.draw(table, weight, hashes, min(self.sample.bound, kernels.largest_kept(hashes, SAMPLE_ROWS)))
         return hashes
 
     def draw(self, table: Table, weight: FloatArray | None, hashes: Hashes, bound: int) -> None:
-        """Add the rows up to a hash to the sample."""
+        """Add the rows up to a hash to the sample, sorted by their hashes."""
         inside = np.flatnonzero(hashes <= np.uint64(bound))
+        inside = inside[np.argsort(hashes[inside], kind="stable")]
         weights = np.ones(len(inside)) if weight is None else weight[inside]
         columns = [_as_values(values[inside]) for values in table.columns]
         self.sample.add((hashes[inside], weights, np.ones(len(inside), dtype=np.int64), columns))

@@ -54,7 +54,6 @@ class Transport(Protocol):
 
     def send(self, request: Request | Batch) -> Sequence[Any]:
         """One answer per holder; each may be `Behind` or `NoRows`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

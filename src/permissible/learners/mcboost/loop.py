@@ -62,11 +62,9 @@ class Steps(Protocol):
 
     def begin_round(self) -> tuple[float, float, float]:
         """Sums of the surrogate, the cost and the errors of all rows."""
-        ...
 
     def step(self, number: int) -> CostRound:
         """Make a round."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -288,7 +288,6 @@ class WithScores(Protocol):
 
     def scores(self) -> tuple[IntArray, FloatArray]:
         """The class and the scores of each row."""
-        ...
 
 
 AnyScored = TypeVar("AnyScored", bound=WithScores)

@@ -118,7 +118,8 @@ class PartTrees:
         self.look = Look(np.zeros(opening.rows.task.n_classes), False)
         self.grids: tuple[float, float] | None = None
         self.best = part.storage()
-        self._storage: Storage | None = None if part.keeps(row_bytes(opening.rows.task)) else part.storage()
+        # Within twice the budget of mapped files: scores that are written and read again take a third of a fit's time.
+        self._storage: Storage | None = None if part.keeps(row_bytes(opening.rows.task) // 2) else part.storage()
         self._state: kernel.TreeRows | None = None
 
     @contextmanager

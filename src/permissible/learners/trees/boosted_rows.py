@@ -29,7 +29,6 @@ class RowSet(Protocol):
         self, loss: Functor, options: BoostedOptions, n_threads: int, callback: Callback | None
     ) -> tuple[BoostedTrees, BoostedTrace]:
         """Boost trees from start to end."""
-        ...
 
 
 class _RowsInMemory:

@@ -37,8 +37,8 @@ from permissible.rows.source import OpenRows, Source
 from permissible.rows.totals import TotalsOf
 from permissible.types import BoolArray, FloatArray, IntArray
 
-DRAWN_BYTES = 64
-"""What a row on disk is charged where the rows that a search draws stay in memory: the first million of them do."""
+DRAWN_BYTES = 12
+"""What a row that a search draws takes in its table, beside its codes: its place, weight and curvature."""
 
 
 class RowSizes(NamedTuple):
@@ -107,7 +107,8 @@ class RuleOpening:
         light = examples.weight is None and compiled(self.loss) is not None
         if self.drawn_by is not None:
             hashes = part.put_aside(code_hashes(examples.binned, self.drawn_by, self.n_threads))
-            examples = replace(examples, hashes=hashes, keeps=part.keeps(DRAWN_BYTES))
+            row_bytes = DRAWN_BYTES + 8 * len(examples.binned.blocks)  # charged twice, though few of the rows are drawn
+            examples = replace(examples, hashes=hashes, keeps=part.keeps(2 * row_bytes))
         return RulePart(partial(self._rows, examples), len(examples.positive), part.in_memory or light)
 
     def _rows(self, examples: Examples, state: FloatArray) -> RuleRows:

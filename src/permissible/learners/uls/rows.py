@@ -114,27 +114,21 @@ class RuleRows(Protocol):
 
     def reset(self, terms: Terms, grids: Grids) -> tuple[IntArray, float, float]:
         """Set every margin to that of a model; the fields of `StepSums`."""
-        ...
 
     def apply(self, rule: Rule, value_in: float, value_out: float, grids: Grids) -> tuple[IntArray, float, float]:
         """Add a value to the score of covered rows and one to that of the others; the fields of `StepSums`."""
-        ...
 
     def measure(self, rule: Rule, trials: Sequence[Trial], grids: Grids) -> IntArray:
         """Sums of y w, curvature and y * its slope at trial steps: three over covered rows, three over the others."""
-        ...
 
     def histograms(self, rules: Sequence[Rule], request: HistogramRequest) -> IntArray:
         """Quantised signed weights (and curvatures) of the rows that each rule covers, by column and code."""
-        ...
 
     def signed_weights(self, rules: Sequence[Rule], weight_grid: float) -> IntArray:
         """The sum of quantised signed weights over the rows that each rule covers."""
-        ...
 
     def patterns(self, rules: Sequence[Rule], grid: float) -> tuple[Codes, IntArray]:
         """The combinations of covering rules that occur; the fields of `Patterns`."""
-        ...
 
 
 class RulePart:
@@ -166,9 +160,9 @@ class Change(Question[RulePart, StepSums]):
 
     def merge(self, answers: Sequence[StepSums]) -> StepSums:
         """Sums add; the states are merged to their extremes."""
-        sums = np.sum([answer.sums for answer in answers], axis=0, dtype=np.int64)
+        sums = sum((answer.sums for answer in answers[1:]), answers[0].sums)
         low, high = min(answer.low_state for answer in answers), max(answer.high_state for answer in answers)
-        return StepSums(np.asarray(sums), low, high)
+        return StepSums(sums, low, high)
 
 
 @dataclass(frozen=True, slots=True)

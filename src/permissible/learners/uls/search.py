@@ -11,6 +11,7 @@ is the difference. The compiled twin is cpp/rules/search/grow.cpp.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -81,7 +82,6 @@ class SearchedRows(Protocol):
 
     def ask(self, question: Histograms) -> IntArray:
         """The sums of each rule by column and code."""
-        ...
 
 
 class RuleSearch:
@@ -128,8 +128,8 @@ class RuleSearch:
         best: Extended | None = None
         for first, longer in zip(firsts, completed, strict=True):
             for grown in (first, *longer):
-                both = self.options.intervals and len(grown.rule) > 1
-                candidate = grown._replace(rule=simplified(grown.rule)) if both else grown
+                twice = self.options.intervals and len({one.column for one in grown.rule}) < len(grown.rule)
+                candidate = grown._replace(rule=simplified(grown.rule)) if twice else grown
                 if candidate.rule not in excluded:
                     best = _better(best, candidate)
         if best is None and excluded:  # with l2, rules of the model may be the best of every column
@@ -139,7 +139,7 @@ class RuleSearch:
     def _firsts(self) -> list[Extended]:
         """The best literals of `beam` columns; copies of a column have equal sums and count once."""
         found = self._offers((), self.all, oriented=False)
-        found.sort(key=lambda candidate: -candidate.score)
+        found.sort(key=attrgetter("score"), reverse=True)  # ties stay in order
         firsts: list[Extended] = []
         before: tuple[int, int] | None = None
         for candidate in found:
@@ -236,7 +236,7 @@ class RuleSearch:
         found = self._offers(chain.grown.rule, chain.sums, oriented=True)
         if not found:
             return None
-        literal = max(found, key=lambda candidate: candidate.score)  # the first of ties: the lowest column
+        literal = max(found, key=attrgetter("score"))  # the first of ties: the lowest column
         if not literal.decrease > chain.grown.decrease * IMPROVEMENT:
             return None
         best = self._extended(chain.grown.rule, literal)
