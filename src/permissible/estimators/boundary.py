@@ -27,7 +27,7 @@ from permissible.estimators.parameters.boundary import (
     row_weights,
 )
 from permissible.estimators.parameters.idle import BOUNDARY, BOUNDARY_STREAM, refuse_idle
-from permissible.estimators.progress import whole
+from permissible.estimators.progress import rollback
 from permissible.estimators.uls_rules import rules_columns
 from permissible.learners.boundary.certificate import Certificate
 from permissible.learners.boundary.fit import BoundaryFit, BoundaryTask, fit_rows, fit_source
@@ -206,7 +206,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = isinstance(self.kernel, str) and kernel_named(self) == "precomputed"
         return tags
 
-    @whole
+    @rollback
     def fit(
         self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> "BoundaryClassifier":
@@ -239,7 +239,7 @@ class BoundaryClassifier(Classifier, ClassifierMixin, BaseEstimator):
         return self._store(fit, target, task)
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
-    @whole
+    @rollback
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> "BoundaryClassifier":

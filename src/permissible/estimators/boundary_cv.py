@@ -13,7 +13,7 @@ from permissible.estimators.input.training import seed
 from permissible.estimators.input.weights import ClassWeight
 from permissible.estimators.parameters.boundary import GENERATED, check_settings
 from permissible.estimators.parameters.idle import BOUNDARY, refuse_idle
-from permissible.estimators.progress import whole
+from permissible.estimators.progress import rollback
 from permissible.learners.boundary.fit import fit_rows
 from permissible.learners.boundary.path import best_alpha, path_risks
 from permissible.learners.boundary.target import Target, decision_of
@@ -94,7 +94,7 @@ class BoundaryClassifierCV(BoundaryClassifier):
         self.class_weight, self.n_jobs = class_weight, n_jobs
         self.random_state, self.verbose = random_state, verbose
 
-    @whole
+    @rollback
     def fit(
         self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> "BoundaryClassifierCV":

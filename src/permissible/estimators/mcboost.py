@@ -27,7 +27,7 @@ from permissible.estimators.parameters.mcboost import (
     refuse_on_parts,
     task_of,
 )
-from permissible.estimators.progress import whole
+from permissible.estimators.progress import rollback
 from permissible.learners.mcboost.auto import fit_auto
 from permissible.learners.mcboost.fit import Fitted, Settings, fit
 from permissible.learners.mcboost.loop import CostTrace, Report
@@ -193,7 +193,7 @@ class MCBoostClassifier(CostClassifier, StagedClassifier, ClassifierMixin, BaseE
         tags.input_tags.categorical = True
         return tags
 
-    @whole
+    @rollback
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, cost: object = None
     ) -> "MCBoostClassifier":

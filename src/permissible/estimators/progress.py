@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def whole(fit: Method) -> Method:
+def rollback(fit: Method) -> Method:
     """Make a method restore every attribute of its estimator when it fails.
 
     >>> import permissible as pm
@@ -75,9 +75,6 @@ def with_callbacks(method: Any) -> Any:
         return managing(method)(estimator, *args, **more)
 
     return managed
-
-
-__all__ = ["CallbackSupportMixin", "Watch", "watched", "with_callbacks"]
 
 
 @contextmanager

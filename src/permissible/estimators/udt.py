@@ -18,7 +18,7 @@ from permissible.estimators.input.training import remember, seed, threads, train
 from permissible.estimators.input.weights import ClassWeight
 from permissible.estimators.parameters.constraints import interaction_groups, monotone_directions
 from permissible.estimators.parameters.idle import UDT, refuse_idle
-from permissible.estimators.progress import whole
+from permissible.estimators.progress import rollback
 from permissible.learners.trees.criteria import TreeLimits, TreeTask
 from permissible.learners.udt.certificate import history_of
 from permissible.learners.udt.fit import Pruning, fit_tree
@@ -145,7 +145,7 @@ class UDTClassifier(Classifier, ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    @whole
+    @rollback
     def fit(self, X: object, y: object = None, sample_weight: object = None) -> "UDTClassifier":
         """Grow the tree on the rows of X with labels y.
 

@@ -21,7 +21,7 @@ from permissible.estimators.parameters.uls import (
     refused_on_parts,
     validation_rows,
 )
-from permissible.estimators.progress import CallbackSupportMixin, watched, whole, with_callbacks
+from permissible.estimators.progress import CallbackSupportMixin, rollback, watched, with_callbacks
 from permissible.estimators.uls_rules import RuleAttributes
 from permissible.learners.uls.boost import Start
 from permissible.learners.uls.fit import FittedRules, Task, fit_labels
@@ -280,7 +280,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         tags.input_tags.sparse = columns
         return tags
 
-    @whole
+    @rollback
     @with_callbacks
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, *, validation: object = None

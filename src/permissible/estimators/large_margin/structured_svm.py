@@ -14,7 +14,7 @@ from permissible.estimators.input import training as intake
 from permissible.estimators.input.source import HasSource, memory_source, without_codes
 from permissible.estimators.input.weights import ClassWeight, canonical
 from permissible.estimators.parameters.mcboost import task_of
-from permissible.estimators.progress import whole
+from permissible.estimators.progress import rollback
 from permissible.learners.doubts import Doubt
 from permissible.learners.mcboost.linear.standardise import Standardised, standardise
 from permissible.learners.mcboost.problem import CostProblem, CostTask
@@ -110,7 +110,7 @@ class StructuredSVMClassifier(CostClassifier, ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
-    @whole
+    @rollback
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, cost: object = None
     ) -> "StructuredSVMClassifier":

@@ -7,7 +7,7 @@ at all is refused next to the code that cannot do it.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -37,7 +37,7 @@ class Mode:
     words: str
     holds: Holds
     unused: Mapping[str, Sequence[object]]
-    remedy: str | None = field(default=None)
+    remedy: str | None = None
 
 
 def refuse_idle(estimator: BaseEstimator, modes: Sequence[Mode], **facts: object) -> None:
