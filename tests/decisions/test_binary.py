@@ -127,6 +127,8 @@ def test_documents_are_plain_data_and_read_back(decision):
     ("call", "words"),
     [
         (lambda: pm.Weighted(1.0), r"`pi` must be a number in \(0, 1\), got 1.0"),
+        (lambda: pm.Weighted("0.3"), r"`pi` must be a number in \(0, 1\), got str '0.3'"),
+        (lambda: pm.Reject(True), r"`cost` must be a number in \(0, 1\), got bool True"),
         (lambda: pm.Weighted("a"), r"`pi` must be a number in \(0, 1\), got str 'a'"),
         (lambda: pm.Reject(0.6), "`cost` must be at most 1/2, got 0.6; at a higher cost a guess is always better"),
         (lambda: pm.Boundaries([0.5, 0.2]), "`boundaries` must be strictly increasing, got 0.5 followed by 0.2"),

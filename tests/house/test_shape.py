@@ -14,7 +14,7 @@ CODE = [ROOT / name for name in ("src", "tests", "papers", "benchmarks", "exampl
 
 FILE_LINES, FOLDER_FILES, FUNCTION_LINES = 400, 14, 60
 FORMAT_SKIPS = 19
-PACKAGE_LINES = 32_995  # without LATER; 27,000 is the aim
+PACKAGE_LINES = 33_020  # without LATER; 27,000 is the aim
 LATER_LINES = 12_330
 CORE_LINES = 14_000  # without LATER_CORE
 LATER_CORE_LINES = 4_710

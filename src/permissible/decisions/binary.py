@@ -13,7 +13,8 @@ import numpy as np
 from permissible.decisions.proba import by_class, codes, positive, probabilities
 from permissible.decisions.scoring import Decision
 from permissible.types import ArrayLike, FloatArray, IntArray
-from permissible.validation import checked_boundaries, refusal, refusal_type
+from permissible.validation import checked_boundaries, refusal
+from permissible.validation.numbers import inside
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class Weighted(Decision):
     pi: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pi", _inside("pi", self.pi))
+        object.__setattr__(self, "pi", inside("pi", self.pi))
 
     def decide(self, proba: ArrayLike) -> IntArray:
         """Return 1 where p > pi."""
@@ -151,7 +152,7 @@ class Reject(Decision):
     cost: float
 
     def __post_init__(self) -> None:
-        cost = _inside("cost", self.cost)
+        cost = inside("cost", self.cost)
         if cost > 0.5:
             raise refusal("cost", "at most 1/2", cost, "at a higher cost a guess is always better than a rejection")
         object.__setattr__(self, "cost", cost)
@@ -224,7 +225,7 @@ class LogLoss(Decision):
     floor: float = float(np.finfo(np.float64).eps)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "floor", _inside("floor", self.floor))
+        object.__setattr__(self, "floor", inside("floor", self.floor))
 
     def decide(self, proba: ArrayLike) -> FloatArray:
         """Return the probabilities, which are the action of this decision."""
@@ -241,13 +242,3 @@ class LogLoss(Decision):
         array = by_class(proba)
         least: FloatArray = -(array * np.log(np.maximum(array, self.floor))).sum(axis=1)
         return least
-
-
-def _inside(argument: str, value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise refusal_type(argument, "a number in (0, 1)", value) from None
-    if not 0 < number < 1:
-        raise refusal(argument, "a number in (0, 1)", value)
-    return number

@@ -13,12 +13,23 @@ from permissible.models.card.actions import Actions
 from permissible.models.model import Model
 from permissible.table.schema import Kind, Schema
 from permissible.types import AnyArray
+from permissible.validation import refusal
 from permissible.validation.numbers import count, whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from permissible.models.render.dialects import Dialect
+
+
+MOST_LINES = 60
+"""Lines of rules in a text unless another number is asked for."""
+
+
+def written_whole(max_rules: int | None, what: str) -> None:
+    """Refuse a number of lines for what is never cut."""
+    if max_rules not in (MOST_LINES, None):
+        raise refusal("max_rules", f"left out for {what}, which is written whole", max_rules)
 
 
 class FittedClassifier:
@@ -134,13 +145,13 @@ class Exports(FittedClassifier):
 
         return to_graph(card_of(self), actions_for(self, decision), dtype)
 
-    def to_text(self, max_rules: int | None = 60) -> str:
+    def to_text(self, max_rules: int | None = MOST_LINES) -> str:
         """Return the model as text.
 
         Parameters
         ----------
         max_rules : int or None, default=60
-            Lines of rules, the heaviest first; the others are counted in a last line. None writes all.
+            Lines of rules, the heaviest first; the others are counted in a last line. None writes all. A tree is always whole.
         """
         from permissible.estimators.classifier import card_of, labels_of
         from permissible.estimators.pictures.tree import predicted_at_nodes
@@ -150,6 +161,7 @@ class Exports(FittedClassifier):
         whole_number("max_rules", max_rules, 0, none="all")
         model = getattr(self, "model_", None)
         if isinstance(model, TreeModel):
+            written_whole(max_rules, "a tree")
             return text.tree_text(model, labels_of(self), predicted_at_nodes(self))
         return text.text(card_of(self), tuple(labels_of(self)), max_rules)
 

@@ -55,6 +55,11 @@ def fraction(name: str, value: object, most: float = 1.0, also: str = "") -> flo
     return _finite(name, value, f"a fraction in (0, {most:g}]{also}", lambda number: 0 < number <= most)
 
 
+def inside(name: str, value: object) -> float:
+    """A number above 0 and below 1."""
+    return _finite(name, value, "a number in (0, 1)", lambda number: 0 < number < 1)
+
+
 def _finite(
     name: str, value: object, expected: str, within: Callable[[float], bool], remedy: str | None = None
 ) -> float:

@@ -183,3 +183,27 @@ def test_only_a_card_has_a_card(rows):
     assert "score is the sum of" in rules.to_text()
     with pytest.raises(ValueError, match="must be a point card"):
         FORMATS["excel"](pm.UDTClassifier(max_leaf_nodes=2).fit(*rows))
+
+
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("decision", lambda rules, _: rules.to_text(decision=pm.Reject(0.2))),
+        ("names", lambda rules, _: rules.to_html(names=["low", "high"])),
+        ("base_points", lambda _, card: card.card(base_points=700)),
+        ("base_odds", lambda _, card: card.card(base_odds=20)),
+        ("max_rules", lambda _, card: card.to_text(max_rules=1)),
+        ("max_rules", lambda *_: pm.UDTClassifier(max_leaf_nodes=3).fit(*two_columns()).to_text(max_rules=1)),
+    ],
+)
+def test_what_a_model_is_not_written_with_is_refused(argument, call):
+    X, y = two_columns()
+    rules = pm.ULSClassifier.compact(2, early_stopping=False).fit(X, y)
+    with pytest.raises(ValueError, match=f"`{argument}` must be left out"):
+        call(rules, pm.ULSClassifier.points(n_rules=2, max_points=2).fit(X, y))
+
+
+def two_columns():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 2))
+    return X, (X.sum(axis=1) + random.normal(size=200) > 0).astype(int)

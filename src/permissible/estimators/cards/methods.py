@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from permissible.decisions.words import worded
 from permissible.estimators.classifier import StagedClassifier, actions_for, decision_asked, labels_of
+from permissible.estimators.exports import MOST_LINES, written_whole
 from permissible.learners.points.certificate import PointsCertificate
 from permissible.models.kinds.one_versus_rest import OneVersusRest
 from permissible.models.points.excel import refuse_no_card, workbook
@@ -26,6 +27,16 @@ def _training_loss(certificate: Any) -> float:
     return sum(one.loss if isinstance(one, PointsCertificate) else one.surrogate for one in each) / len(each)
 
 
+def _for_cards_alone(decision: object, names: object) -> None:
+    """Refuse what only a card is printed with."""
+    for argument, given in (("decision", decision), ("names", names)):
+        if given is not None:
+            raise refusal(
+                argument, "left out, for this model has no point card", Words(f"a {type(given).__name__}"), REMEDY
+            )
+
+
+REMEDY = "use `decide_labels`, or fit ULSClassifier.points()"
 TOGETHER = "Predicted is the class whose card gives the largest probability, of equal ones the first."
 """How the cards of several classes are read, where all have the same loss."""
 
@@ -77,6 +88,9 @@ class CardMethods(StagedClassifier):
 
     def _scaling(self, double: float | None, base_points: float, base_odds: float) -> Scaling | None:
         if double is None:
+            for argument, given, usual in (("base_points", base_points, 600), ("base_odds", base_odds, 50)):
+                if given != usual:
+                    raise refusal(argument, "left out where points are not scaled", given, "give points_to_double_odds")
             return None
         positive = [positive_number(*pair) for pair in (("points_to_double_odds", double), ("base_odds", base_odds))]
         return Scaling(positive[0], real_number("base_points", base_points), positive[1])
@@ -124,14 +138,16 @@ class CardMethods(StagedClassifier):
         return _training_loss(self.certificate_) - _training_loss(free.certificate_)
 
     def to_text(
-        self, max_rules: int | None = 60, *, decision: object = None, names: Sequence[str] | None = None
+        self, max_rules: int | None = MOST_LINES, *, decision: object = None, names: Sequence[str] | None = None
     ) -> str:
         """Return the model as text; of a point card its conditions, points and totals, with the decision where one is given.
 
         Of more rules than `max_rules` the lightest are only counted; None writes all. `names` are those of risk groups.
         """
         if not self._cards():
+            _for_cards_alone(decision, names)
             return super().to_text(max_rules)
+        written_whole(max_rules, "a point card")
         found = [one.to_text() for one in self._sheets(decision, names=names)]
         return "\n\n".join([*found, *self._together()])
 
@@ -141,6 +157,7 @@ class CardMethods(StagedClassifier):
         `names` are those of risk groups.
         """
         if not self._cards():
+            _for_cards_alone(decision, names)
             return super().to_html()
         found = [one.to_html() for one in self._sheets(decision, names=names)]
         return "".join([*found, *(f"<p>{words}</p>" for words in self._together())])
