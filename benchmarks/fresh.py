@@ -33,7 +33,9 @@ def threads():
     return {{task.name: int((task / "schedstat").read_text().split()[0]) for task in tasks}}
 before = threads()
 {work}
-print(json.dumps([max(now - before.get(name, 0) for name, now in threads().items()) / 1e9, float(quality)]))
+longest = max(now - before.get(name, 0) for name, now in threads().items()) / 1e9
+{judge}
+print(json.dumps([longest, float(quality)]))
 """
 _START = """
 import time, sklearn.base, sklearn.utils.validation, numpy as np
@@ -54,23 +56,23 @@ def _run(script: str) -> str:
 
 def peak_memory(X: np.ndarray, y: np.ndarray, imports: str, warm: str, work: str) -> tuple[float, float]:
     """Run `work` (which must set `quality`) on the saved table in a fresh process; MiB above the data, and the quality."""
-    return _on_table(_PEAK, X, y, imports, warm, work)
+    return _on_table(_PEAK, X, y, imports=imports, warm=warm, work=work)
 
 
-def longest_path(X: np.ndarray, y: np.ndarray, imports: str, warm: str, work: str) -> tuple[float, float]:
-    """Run it likewise; the processor seconds of the thread that took most, and the quality.
+def longest_path(X: np.ndarray, y: np.ndarray, imports: str, warm: str, work: str, judge: str) -> tuple[float, float]:
+    """Run it likewise; the processor seconds of the thread that took most, and the quality, which `judge` sets.
 
     That is what the work would take with a core for every thread, but for waiting; it can be measured on a busy machine.
     """
-    return _on_table(_PATH, X, y, imports, warm, work)
+    return _on_table(_PATH, X, y, imports=imports, warm=warm, work=work, judge=judge)
 
 
-def _on_table(script: str, X: np.ndarray, y: np.ndarray, imports: str, warm: str, work: str) -> tuple[float, float]:
+def _on_table(script: str, X: np.ndarray, y: np.ndarray, **parts: str) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         names = {name: str(Path(folder) / f"{name}.npy") for name in ("x", "y")}
         np.save(names["x"], X)
         np.save(names["y"], y)
-        amount, quality = json.loads(_run(script.format(**names, imports=imports, warm=warm, work=work)))
+        amount, quality = json.loads(_run(script.format(**names, **parts)))
     return amount, quality
 
 

@@ -243,24 +243,31 @@ SCRIPTS = {
 }
 
 
-def _fresh(measured: Callable[..., tuple[float, float]], contender: str, threads: int) -> tuple[float, float]:
-    """A fit in a fresh process, after one of a few rows."""
+JUDGE = "quality = 1 - m.score(X[:1000], y[:1000])"
+
+
+def _scripts(contender: str, threads: int) -> tuple[Any, ...]:
+    """The data, and the scripts of a fit in a fresh process, after one of a few rows."""
     data, (imports, made) = split_of("1e6x28"), SCRIPTS[contender]
     made = made.format(threads=threads)
-    fit = "; m.fit(X, y); quality = 1 - m.score(X[:1000], y[:1000])"
-    return measured(data.train, data.labels, imports, f"{made}; m.fit(X[:500], y[:500])", made + fit)
+    return data.train, data.labels, imports, f"{made}; m.fit(X[:500], y[:500])", f"{made}; m.fit(X, y)"
 
 
 def memory() -> Mapping[str, Work]:
     """Peak memory of a fit."""
-    return {contender: functools.partial(_fresh, peak_memory, contender, 1) for contender in SCRIPTS}
+
+    def work(contender: str) -> tuple[float, float]:
+        *data, fit = _scripts(contender, 1)
+        return peak_memory(*data, f"{fit}; {JUDGE}")
+
+    return {contender: functools.partial(work, contender) for contender in SCRIPTS}
 
 
 def second_thread() -> Mapping[str, Work]:
     """What of a fit's time with one thread is left to the busier of two."""
 
     def work(contender: str) -> tuple[float, float]:
-        runs = [(_fresh(longest_path, contender, 1), _fresh(longest_path, contender, 2)) for _ in range(TURNS)]
+        runs = [[longest_path(*_scripts(contender, threads), JUDGE) for threads in (1, 2)] for _ in range(TURNS)]
         one, two = (min(run[k][0] for run in runs) for k in range(2))
         return two / one, runs[-1][1][1]
 
