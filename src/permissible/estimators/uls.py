@@ -45,7 +45,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
         ``"F1"``, ``"F2"``, ``"E1"``, ``"E2"``, ``"F*"``, or ``"auto"``: chosen by cross-validation with the settings of the fit
         (`loss_evidence_`), with `l2_regularization` in units of the logistic loss, and one that weighs as much for other losses.
     n_rounds : int, default=100
-        Rounds, at most.
+        Rounds, at most. Of 1,000 to 10,000 rows the folds may choose three times as many, and rules leave until so many are left.
     max_literals : int or "auto", default="auto"
         Tests in a rule, at most. "auto": of 1, 2 and 3 those within one standard error of the best on the folds are averaged,
         with at most `n_rounds` rules in all (where coefficients are refitted, the shortest within a tenth is taken); 2 where
@@ -60,7 +60,7 @@ class ULSClassifier(RuleAttributes, CallbackSupportMixin, ClassifierMixin, BaseE
     fit_intercept : bool, default=True
         Refit the constant with each rule, so that a rule has a value inside and one outside.
     learning_rate : float or "auto", default="auto"
-        Factor on each step. "auto": 0.2 for rules, 0.5 where the folds find that `n_rounds` steps of 0.2 are too few, 1 where
+        Factor on each step. "auto": 0.2 for rules, 0.5 where the folds would take all rounds of steps of 0.2, 1 where
         coefficients are refitted; trees: the hold-out chooses from 0.05 to 0.4, 0.1 without one. Below 1 the search on all rows
         varies a literal's gain by half its standard error; such fits are averaged, and rules that others can replace leave.
     l2_regularization : float or "auto", default=1.0

@@ -89,6 +89,21 @@ def test_rules_of_all_members_are_at_most_the_rounds(noisy):
     assert len(model.rules_) <= 9
 
 
+def test_from_1000_rows_on_the_folds_may_choose_more_rounds_than_rules_are_left():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((1000, 4)).round(2)
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.logistic(size=1000) > 0).astype(int)
+    model = pm.ULSClassifier(n_rounds=6).fit(X, y)
+    assert max(candidate["n_rounds"] for candidate in used(model)) > 6
+    assert len(model.rules_) == 6 == len(set(model.rules_))
+    parts = [{**dict(zip("abcd", X[rows].T, strict=True)), "y": y[rows]} for rows in (slice(0, 300), slice(300, None))]
+    in_blocks = pm.ULSClassifier(n_rounds=6).fit(pm.BinnedDataset.from_batches(parts, target="y"))
+    assert in_blocks.rules_ == model.rules_
+    assert np.array_equal(in_blocks.coefficients_, model.coefficients_)
+    fewer = pm.ULSClassifier(n_rounds=6).fit(X[1:], y[1:])
+    assert max(candidate["n_rounds"] for candidate in used(fewer)) <= 6
+
+
 def test_an_ensemble_is_the_mean_of_the_fits_of_its_folds(noisy):
     X, y = noisy
     model = pm.ULSClassifier(ensemble=3).fit(X, y)

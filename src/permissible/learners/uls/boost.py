@@ -95,7 +95,6 @@ class LoopTask:
 
 
 Pace = Callable[["Fit"], Iterable[int]]
-Loop = Callable[[Opened, Opened | None, LoopTask, ULSOptions], Trace]
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ The folds (rows/splits.py) choose the number of rounds of each candidate, and th
 (learners/choose.py). A run on a fold ends when its held-out loss has had no new minimum for `PATIENCE` rounds. The model
 is the average of these candidates, each fitted on all rows: by convexity its loss is at most the mean of theirs, and it
 does not change when the folds narrowly prefer another one. While there is room, each is fitted with more draws. Of up to 10,000
-rows twice as many rules are found as are left, and the folds say how far scores go (guarantees/averages.py).
+rows two or three times as many rules are found as are left, and the folds say how far scores go (guarantees/averages.py).
 
 The classic scheme of a compiled loss runs compiled where its rows lie in memory; everything else runs the readable loop.
 A continuation starts from the scores of the earlier model on the rows that it is given. Where these rows give the surrogate and
@@ -24,7 +24,7 @@ import numpy as np
 
 from permissible import losses
 from permissible.learners.choose import Choice, Fold, Runs, Sure, Tried, race
-from permissible.learners.uls.boost import Fit, Loop, LoopTask, OnRound, Pace, Start, boost
+from permissible.learners.uls.boost import Fit, LoopTask, OnRound, Pace, Start, boost
 from permissible.learners.uls.compiled import boost_compiled, held_out_curve
 from permissible.learners.uls.criteria.draws import search_layout
 from permissible.learners.uls.criteria.search import CriterionSearch
@@ -55,6 +55,8 @@ PATIENCE = 30
 """Rounds without a new least held-out loss that end a run on a fold."""
 MOST_DRAWS = 5
 """Fits of one candidate, at most, that are averaged since their searches draw."""
+DEEPER, DEEP_ROWS, MORE = 3, 1000, FOLDS / (FOLDS - 1)
+"""Where rules leave: rounds in units of the rules left, at most, from so many rows on; all rows over those of a fold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,8 +146,9 @@ def fit_rules(source: Source, label: int, task: Task) -> FittedRules:
     everything = Chosen(source, label)
     additive = isinstance(task.loss, Loss) and task.candidates[0].scheme == 1  # refitted rounds are no sum of steps
     members = _members(everything, seen, task) if seen is not None and additive else []
-    if seen is not None and isinstance(task.loss, Loss) and len(members) > 1:
-        trace = _averaged(everything, members, task, task.loss, seen if _thinned(seen, task) else None)
+    thinned = seen is not None and _thinned(len(seen.beside), task)
+    if seen is not None and isinstance(task.loss, Loss) and (thinned or len(members) > 1):
+        trace = _averaged(everything, members, task, task.loss, seen if thinned else None)
         factor = {"factor": trace.evidence.get("factor", 1.0)}
         return FittedRules(trace, task.loss, _selection(seen, averaged=True) | factor)
     told = {} if task.start is None else {k: v for k, v in task.start.trace.evidence.items() if k == "candidate"}
@@ -165,21 +168,21 @@ def _options(tried: Tried[ULSOptions]) -> ULSOptions:
     return replace(tried.candidate, n_rounds=max(tried.stage, 1))
 
 
-def _thinned(seen: "_Seen", task: Task) -> bool:
+def _thinned(n_folds: int, task: Task) -> bool:
     """Whether rules of an average may leave, since all folds are known; constraints hold for each fit, not for what is left."""
     own = task.candidates[0]
-    return own.noise > 0 and own.constraints is None and not task.ensemble and len(seen.beside) == FOLDS
+    return own.noise > 0 and own.constraints is None and not task.ensemble and n_folds == FOLDS
 
 
 def _members(everything: Chosen, seen: "_Seen", task: Task) -> list[tuple[Chosen, Tried[ULSOptions]]]:
     """The candidates as good as the best, on all rows (drawn as often as the number of rules allows), or on each fold's."""
-    kept, most, thinned = seen.choice.kept, task.candidates[0].n_rounds, _thinned(seen, task)
+    kept, most, thinned = seen.choice.kept, task.candidates[0].n_rounds, _thinned(len(seen.beside), task)
     if task.ensemble:
         return [(rows, tried) for rows in seen.training for tried in kept]
     if thinned:  # all rows are FOLDS / (FOLDS - 1) times those of a fold's run, and bear so many times the rounds
-        kept = tuple(replace(t, stage=min(math.ceil(t.stage * FOLDS / (FOLDS - 1)), most)) for t in kept)
+        kept = tuple(replace(t, stage=min(math.ceil(t.stage * MORE), t.candidate.n_rounds)) for t in kept)
     total = sum(tried.stage for tried in kept)
-    room = 2 * most if thinned else most  # half of the rules leave (guarantees/averages.py)
+    room = 2 * most if thinned else most  # half of the rules leave, or more (guarantees/averages.py)
     n_draws = min(room // max(total, 1), MOST_DRAWS) if task.candidates[0].noise > 0 and task.validation is None else 1
     seeds = [task.candidates[0].seed + draw * most for draw in range(max(n_draws, 1))]
     if not thinned and total > most:
@@ -235,6 +238,8 @@ def _seen(source: Source, label: int, task: Task) -> _Seen | None:
         pairs = [(Chosen(source, label, s.training), Chosen(source, label, s.held_out)) for s in splits]
     if not pairs:
         return None
+    if _thinned(len(pairs), task) and source.n_rows >= DEEP_ROWS:
+        task = replace(task, candidates=tuple(replace(of, n_rounds=DEEPER * of.n_rounds) for of in task.candidates))
     held = [held_out.weight for _, held_out in pairs]
     beside = tuple(FoldFits(partial(_open, held_out, task=task, options=task.candidates[0])) for _, held_out in pairs)
 
@@ -340,10 +345,9 @@ def _run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOpti
     if not isinstance(task.loss, str) or task.loss not in FLAVOURS:
         loss = losses.get(task.loss)
         return loss, training.source.journal.run(lambda: _boost(training, held_out, replace(task, loss=loss), options))
-    examples = examples_in_memory(*training)
     held = None if held_out is None else examples_in_memory(*held_out)
     more: dict[str, Any] = {"start": task.start, "layout": task.layout, "callback": task.callback}
-    trace = boost_adaptive(task.loss, examples, options, held, n_threads=task.n_threads, **more)
+    trace = boost_adaptive(task.loss, examples_in_memory(*training), options, held, n_threads=task.n_threads, **more)
     # The scores were last moved to the minimum of the last round's surrogate: its link gives their probabilities.
     last = trace.rounds or (() if task.start is None else task.start.trace.rounds)
     return losses.get(last[-1].loss if last else "logistic"), trace
@@ -352,8 +356,7 @@ def _run(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOpti
 def _boost(training: Chosen, held_out: Chosen | None, task: Task, options: ULSOptions) -> Trace:
     """Boost rules by the compiled loop where it can run, else by the readable one; both give the same trace."""
     with _rows_of(training, held_out, task, options) as (rows, held, loop_task, in_memory):
-        loop: Loop = boost_compiled if in_memory else boost
-        return loop(rows, held, loop_task, options)
+        return (boost_compiled if in_memory else boost)(rows, held, loop_task, options)
 
 
 @contextmanager
