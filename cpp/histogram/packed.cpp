@@ -78,7 +78,7 @@ class Adder {
         const int64_t* values = packed(begin, n, values_.get());
         for (std::size_t block = 0; block < codes_.n_blocks(); ++block) {
             const int lanes = codes_.lanes(block);
-            add_words({lanes, 0}, codes_.block(block) + 8 * begin, values, n, cleared(block, lanes));
+            add_words(lanes, codes_.block(block) + 8 * begin, values, n, cleared(block, lanes));
             unpack(block, lanes);
         }
     }

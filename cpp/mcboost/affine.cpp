@@ -4,7 +4,6 @@
 #include "mcboost/affine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "common/grids.hpp"
@@ -187,41 +186,32 @@ void set_affine(State& state, const Attributes& attributes, const Affine& fit, i
     state.directions_from_step(f);
 }
 
-namespace {
-
-/// The changes of the scores, class by class, of two rows with these values of the attribute; along a coordinate of the
-/// class that changes most alone.
-std::vector<std::array<double, 2>> changes_at(const Affine& fit, double low, double high, int coordinate, int classes) {
-    State two(2, classes, Loss::gll, 1);
-    const double values[2] = {low, high};
+double affine_reach(const Affine& fit, const Attributes& attributes, int coordinate, int classes) {
+    State ends(2, classes, Loss::gll, 1);  // a row at either end
+    const double values[2] = {fit.column < 0 ? 0.0 : attributes.low[fit.column],
+                              fit.column < 0 ? 0.0 : attributes.high[fit.column]};
+    const Attributes two{values, 1, values, values + 1, nullptr, nullptr};
     Affine same = fit;
     same.column = fit.column < 0 ? -1 : 0;
-    set_affine(two, {values, 1, values, values + 1, nullptr, nullptr}, same, coordinate);
-    if (coordinate >= 0) {
-        const double most = two.coordinate_scale(coordinate) * (coordinate + 1);
-        return {{two.step[0] * most, two.step[1] * most}};
-    }
-    std::vector<std::array<double, 2>> changes(classes);
-    for (int k = 0; k < classes; ++k) changes[k] = {two.directions[2 * k], two.directions[2 * k + 1]};
-    return changes;
-}
-
-}  // namespace
-
-double affine_reach(const Affine& fit, const Attributes& attributes, int coordinate, int classes) {
-    const double low = fit.column < 0 ? 0.0 : attributes.low[fit.column];
-    const double high = fit.column < 0 ? 0.0 : attributes.high[fit.column];
+    set_affine(ends, two, same, coordinate);
     double largest = 0;
-    for (const auto& [a, b] : changes_at(fit, low, high, coordinate, classes))
-        largest = std::max({largest, std::abs(a), std::abs(b)});
-    return largest;
+    if (coordinate < 0) {
+        for (const double value : ends.directions) largest = std::max(largest, std::abs(value));
+        return largest;
+    }
+    for (const double value : ends.step) largest = std::max(largest, std::abs(value));
+    return largest * ends.coordinate_scale(coordinate) * (coordinate + 1);
 }
 
 double affine_square(const Affine& fit, int coordinate, int classes) {
-    double largest = 0;  // two values of mean 0 and variance 1 have the mean square of all rows
-    for (const auto& [a, b] : changes_at(fit, -1.0, 1.0, coordinate, classes))
-        largest = std::max(largest, 0.5 * (a * a + b * b));
-    return largest;
+    const State scales(0, classes, Loss::gll, 1);
+    double sum = 0;
+    for (std::size_t k = 0; k < fit.slope.size(); ++k) {
+        const int r = coordinate < 0 ? static_cast<int>(k) : coordinate;
+        const double most = scales.coordinate_scale(r) * (r + 1);
+        sum += (fit.slope[k] * fit.slope[k] + fit.intercept[k] * fit.intercept[k]) * most * most;
+    }
+    return sum;
 }
 
 }  // namespace permissible::mcboost

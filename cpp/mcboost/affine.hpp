@@ -59,8 +59,7 @@ void set_affine(State& state, const Attributes& attributes, const Affine& fit, i
 /// The largest change of a score per unit of leverage, at the least or the largest value of the attribute.
 double affine_reach(const Affine& fit, const Attributes& attributes, int coordinate, int classes);
 
-/// The mean square of the change per unit of leverage, of the class whose is largest, for an attribute of mean 0 and
-/// variance 1.
+/// Its mean square, for an attribute of mean 0 and variance 1; along all coordinates the sum of theirs.
 double affine_square(const Affine& fit, int coordinate, int classes);
 
 }  // namespace permissible::mcboost

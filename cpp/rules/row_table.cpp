@@ -51,7 +51,7 @@ void RowTable::resize(std::size_t n_rows, const Codes& like) {
     codes_.rows = n_rows;
 }
 
-void RowTable::fill(const Codes& codes, const WeightSource& weights, int n_threads) {
+void RowTable::fill(const Codes& codes, const WeightSource& weights, int n_threads, bool shares) {
     n_threads_ = n_threads, pair_ = weights.pair(), counted_ = weights.copies != nullptr;
     if (weights.draw.sampled()) {
         take_sample(codes, weights);
@@ -65,7 +65,7 @@ void RowTable::fill(const Codes& codes, const WeightSource& weights, int n_threa
         });
     }
     ends_ = chunk_ends(n_rows_, counted_ ? copies_.data() : nullptr);
-    shared_ = pair_ && ends_.size() <= 1;
+    shared_ = shares && pair_ && ends_.size() <= 1;
 }
 
 /// Each work item takes its rows. Several threads write them apart first, and then next to each other.

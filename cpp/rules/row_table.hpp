@@ -14,8 +14,9 @@ namespace permissible::rules {
 
 class RowTable {
   public:
-    /// All rows, whose codes stay where they are, or those that a sample takes.
-    void fill(const Codes& codes, const WeightSource& weights, int n_threads);
+    /// All rows, whose codes stay where they are, or those that a sample takes. Where `shares`, both sums of a column
+    /// and code come in one word if rows are few.
+    void fill(const Codes& codes, const WeightSource& weights, int n_threads, bool shares);
     /// The rows of another table on one side of the literal that it was divided by last.
     void fill(const RowTable& parent, bool inside);
 
@@ -25,7 +26,7 @@ class RowTable {
     void sum(const bool* side, int64_t* sums) const;
 
     std::size_t rows() const { return n_rows_; }
-    /// Sums of a column and code: one where both share a word, which they can where rows are few.
+    /// Sums of a column and code: one where both share a word.
     std::size_t n_sums() const { return pair_ && !shared_ ? 2 : 1; }
 
   private:

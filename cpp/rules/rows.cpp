@@ -149,7 +149,7 @@ void Rows::sum_table(const RuleMask& prefix, int64_t* sums) {
 RowTable& Rows::table(const HistogramRequest& request) {
     const StateWeights weights(*passes_, examples_, two_sums_, request, hashes_);
     RowTable& all = deeper(0);
-    all.fill(joint_ ? joint_->codes() : codes_, weights, n_threads_);
+    all.fill(joint_ ? joint_->codes() : codes_, weights, n_threads_, !keeps_);  // the sums of parts are added
     return all;
 }
 

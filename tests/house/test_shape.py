@@ -17,7 +17,7 @@ FORMAT_SKIPS = 19
 PACKAGE_LINES = 33_020  # without LATER; 27,000 is the aim
 LATER_LINES = 12_350
 CORE_LINES = 14_000  # without LATER_CORE
-LATER_CORE_LINES = 4_710
+LATER_CORE_LINES = 4_720
 UNTYPED = 328  # uses of `Any`: values of other libraries (docs/adr/0014-object-not-any.md)
 
 # Capabilities that were added after these aims were set, by the beginnings of their files.

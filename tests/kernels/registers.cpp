@@ -61,6 +61,7 @@ void print(const char* loss, std::size_t classes, bool sampled, bool exact) {
     FitOptions options;
     options.n_trees = 6, options.tree.max_leaf_nodes = 15, options.track_loss = true;
     options.step.exact = exact, options.column_fraction = 0.8;
+    for (std::size_t j = 0; j < kColumns; ++j) options.numbers.push_back(j + 1);
     if (sampled) options.search_rows = 1000.0;
     Part part(rows, nullptr, 1);
     const FitResult found =

@@ -279,10 +279,14 @@ def test_a_penalised_affine_step_is_the_minimum_of_loss_and_mean_square_move(m, 
         assert step.capped == (m == 2 and penalty == 0.0)
         moved[penalty] = state.scores()
 
+    words = codewords(m) / 2  # (classes, coordinates): scores are functions times these
+    functions = moved[l2] @ np.linalg.pinv(words).T
+    square = ((functions * np.abs(words).max(axis=0)) ** 2).mean(axis=0).sum()
+
     def penalised(t):
         scores = t * moved[l2]
         own = scores[np.arange(15 * m), target]
-        return (logsumexp(scores, axis=1) - own).sum() + l2 / 2 * (scores**2).mean(axis=0).max()
+        return (logsumexp(scores, axis=1) - own).sum() + l2 / 2 * t**2 * square
 
     found = minimize_scalar(penalised, bounds=(0.0, 10.0), method="bounded", options={"xatol": 1e-10})
     assert found.x == pytest.approx(1.0, rel=1e-6)

@@ -102,10 +102,6 @@ double affine_largest_move(const AffineStep& step, const AttributeColumns& colum
     return affine_reach(step.fit, columns.of(nullptr, nullptr, nullptr), coordinate, classes);
 }
 
-double affine_mean_square(const AffineStep& step, int coordinate, int classes) {
-    return affine_square(step.fit, coordinate, classes);
-}
-
 // Without a copy: the record owns the values.
 auto view_of(const std::vector<double>& values) {
     return nb::ndarray<nb::numpy, const double, nb::ndim<1>>(values.data(), {values.size()});
@@ -151,7 +147,10 @@ void bind_affine(nb::module_& area, nb::class_<State>& state) {
              nb::arg("allowed").noconvert(), nb::arg("outputs"), nb::arg("largest"), nb::arg("rows"));
     area.def("affine_largest_move", &affine_largest_move, nb::arg("step"), nb::arg("attributes"), nb::arg("coordinate"),
              nb::arg("classes"));
-    area.def("affine_mean_square", &affine_mean_square, nb::arg("step"), nb::arg("coordinate"), nb::arg("classes"));
+    area.def(
+        "affine_mean_square",
+        [](const AffineStep& of, int r, int classes) { return affine_square(of.fit, r, classes); }, nb::arg("step"),
+        nb::arg("coordinate"), nb::arg("classes"));
 }
 
 }  // namespace permissible::mcboost
